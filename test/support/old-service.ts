@@ -31,6 +31,8 @@ export type Form = (typeof forms)[number];
 export const OLD_PROVISION = '9b2f4a1e-6f0c-4f5e-8d5a-0d6a3f6c2b11';
 export const OLD_COOKIE = 'session=aVeryOldSession';
 const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';
+const SYSTEM = '/api/v2/authenticated_test_system';
+const SESSION = '/api/v2/authenticated_test_session';
 
 const toMoney = (cents: number): string =>
   `${cents < 0 ? '-' : ''}${String(Math.trunc(Math.abs(cents) / 100))}.${String(Math.abs(cents) % 100).padStart(2, '0')}`;
@@ -53,6 +55,13 @@ export class OldService {
   /** The address that every request is sent on to. */
   redirect: string | undefined;
   needsCookie = false;
+  /** True where lines come in the order of the gateway's; otherwise as the books have them. */
+  isSorted = false;
+  /** Changes the text of a good answer before it is sent. */
+  edit: (body: string, query: URLSearchParams) => string = (body) => body;
+  /** Changes the text of an error. */
+  errorText: (text: string) => string = (text) => text;
+  contentType = 'application/json; charset=utf-8';
   requests = 0;
   /** The most requests that were open at once. */
   most = 0;
@@ -80,6 +89,7 @@ export class OldService {
   /** The lines of a report, in the order of the old books. */
   lines(from: string, to: string, includePending: boolean): Record<string, string | number>[] {
     const chosen = this.gifts.filter((gift) => gift.depositDate >= from && gift.depositDate <= to && (includePending || !gift.isPending));
+    if (this.isSorted) chosen.sort(byPlace);
     return chosen.flatMap((gift) => gift.shares.map((share) => this.toLine(gift, share)));
   }
 
@@ -122,21 +132,31 @@ export class OldService {
     response.on('close', () => this.open--);
     if (this.redirect !== undefined) return void response.writeHead(302, { location: this.redirect }).end();
     const { pathname, searchParams } = new URL(request.url!, this.url);
-    if (request.headers.provision !== OLD_PROVISION) return sendError(response, 422, 'Invalid provision');
-    if (this.needsCookie && request.headers.cookie !== OLD_COOKIE) return sendError(response, 422, 'Not logged in');
+    const { provision, cookie } = request.headers;
+    if (provision === undefined) return this.refuse(response, 422, 'Provision header missing');
+    if (provision !== OLD_PROVISION) return this.refuse(response, 422, 'Invalid provision');
     if (pathname === '/login') return sendPage(response);
-    if (pathname !== REPORT) return sendError(response, 404, 'Not found');
-    if (this.hangsAt(searchParams)) return;
-    const fault = this.faultAt(searchParams) ?? this.plan.shift();
+    const needsCookie = pathname === SESSION || (this.needsCookie && pathname !== SYSTEM);
+    if (needsCookie && cookie !== OLD_COOKIE) return this.refuse(response, 422, 'Not logged in');
+    if ([SYSTEM, SESSION].includes(pathname)) {
+      const message = `${pathname === SYSTEM ? 'System' : 'Session'} request authenticated`;
+      return this.send(response, this.edit(JSON.stringify({ data: { message, provision } }), searchParams));
+    }
+    if (pathname !== REPORT) return this.refuse(response, 404, 'Not found');
+    const fault = this.hangsAt(searchParams) ? 'hangs' : (this.faultAt(searchParams) ?? this.plan.shift());
+    if (fault === 'hangs') return;
     if (fault !== undefined) return this.fail(fault, response);
+    const parameterFault = findParameterFault(searchParams);
+    if (parameterFault !== undefined) return this.refuse(response, 422, parameterFault);
     this.onRequest(searchParams);
     const [from, to] = [searchParams.get('start_date')!, searchParams.get('end_date')!];
-    this.send(response, JSON.stringify({ response: this.lines(from, to, searchParams.get('include_pending') === 'true') }));
+    const lines = this.lines(from, to, searchParams.get('include_pending') === 'true');
+    this.send(response, this.edit(JSON.stringify({ response: lines }), searchParams));
   }
 
   private send(response: ServerResponse, body: string): void {
     const bytes = Buffer.from(body);
-    response.setHeader('content-type', 'application/json');
+    response.setHeader('content-type', this.contentType);
     if (this.form === 'length') response.setHeader('content-length', bytes.length).end(bytes);
     else if (this.form === 'gzip') response.setHeader('content-encoding', 'gzip').end(gzipSync(bytes));
     else if (this.form === 'HTTP/1.0')
@@ -150,13 +170,17 @@ export class OldService {
     }
   }
 
+  private refuse(response: ServerResponse, status: number, text: string): void {
+    sendError(response, status, this.errorText(text));
+  }
+
   private fail(fault: Fault, response: ServerResponse): void {
     const part = '{"response":[{"deposit_id":"half a li';
     if (fault === '404') sendError(response, 404, 'Data source query failed');
     else if (fault === '500') sendError(response, 500, 'No connection to data source');
     else if (fault === '503') response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>Busy</h1>');
     else if (fault === '429') response.writeHead(429, { 'retry-after': '1' }).end();
-    else if (fault === 'maintenance') sendError(response, 422, 'Under maintenance');
+    else if (fault === 'maintenance') this.refuse(response, 422, 'Under maintenance');
     else if (fault === 'page') sendPage(response);
     else if (fault === 'login') response.writeHead(302, { location: '/login' }).end();
     else if (fault === 'no JSON') response.writeHead(200, { 'content-type': 'application/json' }).end('oops');
@@ -171,12 +195,28 @@ export class OldService {
   }
 }
 
+/** The text of the error of wrong parameters (contract section 4.3). */
+function findParameterFault(query: URLSearchParams): string | undefined {
+  const [from, to, pending] = ['start_date', 'end_date', 'include_pending'].map((name) => query.get(name));
+  const isDate = (text: string | null | undefined): boolean =>
+    /^\d{4}-\d{2}-\d{2}$/.test(text ?? '') &&
+    !Number.isNaN(Date.parse(`${text}T00:00:00Z`)) &&
+    new Date(`${text}T00:00:00Z`).toISOString().startsWith(text!);
+  if (!isDate(from) || !isDate(to) || ![null, 'true', 'false'].includes(pending!)) return 'Invalid parameter(s)';
+  return from! > to! ? 'Start date cannot be greater than the end date.' : undefined;
+}
+
 function sendError(response: ServerResponse, status: number, error: string): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ errors: [{ error, status }] }));
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify({ errors: [{ error, status }] }));
 }
 
 const sendPage = (response: ServerResponse): void =>
   void response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Log in</title><form></form>');
+
+const byPlace = (one: OldGift, other: OldGift): number => {
+  const [first, second] = [one, other].map(({ depositDate, deposit, transaction }) => `${depositDate}\0${deposit}\0${transaction}`);
+  return first! < second! ? -1 : 1;
+};
 
 const now = new Date();
 /** The date so many days from now. */

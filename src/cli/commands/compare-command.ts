@@ -200,7 +200,7 @@ async function run(
   comparison: Comparison,
   questions: readonly Question[],
   options: Options,
-  { terminal, json }: CommandContext,
+  { terminal }: CommandContext,
 ): Promise<Verdict> {
   const begunAt = new Date().toISOString();
   const earlier = options.sinceVerdict === undefined ? new Map<string, QuestionResult>() : await readEarlier(options.sinceVerdict, options);
@@ -212,9 +212,11 @@ async function run(
     return toVerdict({ old: options.old, new: options.new, begunAt, accepted: options.accept }, results, comparison.examples);
   };
   let savedAt = 0;
-  const save = async (isFirst: boolean): Promise<void> => {
+  const save = async (isFirst: boolean): Promise<Verdict> => {
     savedAt = performance.now();
-    if (options.verdict !== undefined) await saveVerdict(options.verdict, judge(), mayReplace || !isFirst);
+    const verdict = judge();
+    if (options.verdict !== undefined) await saveVerdict(options.verdict, verdict, mayReplace || !isFirst);
+    return verdict;
   };
   // A file that cannot be written is known before the work.
   await save(true);
@@ -229,10 +231,8 @@ async function run(
     }
   } finally {
     progress.stop();
-    if (!json) terminal.errors.write('');
   }
-  await save(false);
-  return judge();
+  return save(false);
 }
 
 function saveVerdict(file: string, verdict: Verdict, mayReplace: boolean): Promise<void> {

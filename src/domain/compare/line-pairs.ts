@@ -14,7 +14,7 @@ interface Waiting {
 }
 
 /** Lines that wait have at most so many bytes of text. */
-const MAX_WAITING_BYTES = 32 * 2 ** 20;
+const MAX_WAITING_BYTES = 8 * 2 ** 20;
 
 /** The two answers differ in more lines than the memory may hold. */
 export class TooManyLines extends Error {}

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { withoutDatabase } from '../support/command';
 import { databaseSettings, isDistributed } from '../support/database';
-import { APP_SECTIONS, blocksOf, documents, proseOf, readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
+import { APP_SECTIONS, blocksOf, documents, MOVING_SECTIONS, proseOf, readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
 import { createOrganization, graphql, importLines, login, PASSWORD, startGateway, v2Line, type TestGateway } from '../support/gateway';
 
 // Each command is npm and the gateway, and they run one after the other.
@@ -72,11 +72,6 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'prometheus --config.file=docs/monitoring/prometheus.yml --storage.tsdb.path=prometheus-data': 'monitoring-files.test.ts',
   'npm run -s gateway -- backup first.backup': 'backup-and-restore.test.ts',
   'npm run -s gateway -- verify first.backup': 'backup-and-restore.test.ts',
-  // They need an old service.
-  "deposit-gateway sync --organization 'Hope Foundation' --from https://old.example.org --provision-file old-provision --since 2015-01-01":
-    'sync.test.ts',
-  "deposit-gateway sync --organization 'Hope Foundation' --from https://old.example.org --provision-file old-provision --every 15m":
-    'sync.test.ts',
   'deposit-gateway sync end': 'sync.test.ts',
   // It needs a database with the extension.
   'DATABASE_ENGINE=citus deposit-gateway migrate': 'database-commands.test.ts',
@@ -122,9 +117,11 @@ const queriesOf = (document: string): string[] => {
   return bodiesOf(document, 'graphql').filter((body) => !ofApp.includes(body));
 };
 const commandsIn = (document: string): string[] => bodiesOf(document, 'sh').flatMap(commandsOf);
+/** The commands that need an old service, which moving.test.ts runs. */
+const moving = MOVING_SECTIONS.flatMap((section) => commandsIn(sectionOf(readDocument('docs/v2.md'), section)));
 /** Distributed books have no backup. */
 const isRunnable = (command: string): boolean =>
-  !(nameOf(command) in STAND_INS) && !(isDistributed && /gateway\.(backup|age)/.test(command));
+  !(nameOf(command) in STAND_INS) && !moving.includes(command) && !(isDistributed && /gateway\.(backup|age)/.test(command));
 
 /** Commands in the midst of a sentence. */
 const inline = inOrder.flatMap(({ text: document }) =>

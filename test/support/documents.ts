@@ -18,6 +18,8 @@ export interface Block {
 /** The folder of the frontend app, and the sections of docs/frontend.md that show its files. */
 export const FRONTEND_APP = join(ROOT, 'test/frontend');
 export const APP_SECTIONS = ['Typed documents', 'Apollo Client', 'Screens', 'Relay'];
+/** The sections of docs/v2.md whose commands need an old service, in the order in which moving.test.ts runs them. */
+export const MOVING_SECTIONS = ['Moving from the old service', 'Compare both services', 'Follow the old service'];
 
 /** Every document of the repository: those at its root, and those in docs. */
 export const documents: readonly Document[] = [

@@ -24,7 +24,7 @@ import {
   type Verdict,
 } from '../../domain/compare/verdict';
 import { OperatorError } from '../../errors';
-import { readRequests } from '../../formats/request-log';
+import { readRequests } from '../../domain/compare/request-log';
 import { V2Client } from '../../source/v2-client';
 import type { LocalDate } from '../../values/dates';
 import type { CommandContext } from '../command';
@@ -82,7 +82,7 @@ export function compareCommand(context: () => CommandContext): Command {
     .addOption(new Option('--pending <choice>', 'the reports with pending deposits').choices([...pendingChoices]).default('both'))
     .option('--requests <file>', 'asks the GET requests of a HAR file, an access log, or NDJSON in the place of --from and --to')
     .addOption(acceptOption())
-    .addOption(new Option('--rate <number>', 'the most requests a second').argParser(readRate).default(5))
+    .addOption(new Option('--rate <number>', 'the most requests a second').argParser(readRate).default(10))
     .addOption(new Option('--timeout <time>', 'gives up an answer that takes longer').argParser(readTime).default(600, '10m'))
     .option('--show-values', "shows donors' values, and not pseudonyms", false)
     .option('--verdict <file>', 'writes the verdict as JSON')
@@ -154,7 +154,7 @@ async function compare(options: Options, context: CommandContext): Promise<void>
     });
     const verdict = await run(comparison, questions, options, context);
     printResult(context.terminal, context.json, verdict, formatVerdict(verdict).join('\n'));
-    if (verdict.verdict === 'different') throw new DifferentError(`The new service does not answer as the old one does`);
+    if (verdict.verdict === 'different') throw new DifferentError('The new service does not answer as the old one does');
     if (verdict.verdict === 'undecided')
       throw new UndecidedError('It could not be decided whether the new service answers as the old one does');
   } finally {
@@ -293,15 +293,16 @@ function formatVerdict({ verdict, counts, classes, questions }: Verdict): string
           ),
         ]),
     '',
-    `${VERDICTS[verdict]} ${questions.length} questions, ${sum} lines.`,
+    describeVerdict(verdict, counts, questions.length, sum),
   ];
 }
 
-const VERDICTS: Readonly<Record<Verdict['verdict'], string>> = {
-  equal: 'Equal: the new service answers as the old one does.',
-  different: 'Different: the new service does not answer as the old one does.',
-  undecided: 'Undecided: the questions that are moving, unreachable or not asked must be asked again (--since-verdict).',
-};
+function describeVerdict(verdict: Verdict['verdict'], counts: Verdict['counts'], questions: number, lines: number): string {
+  if (verdict === 'equal') return `Equal: the new service answers as the old one does. ${questions} questions, ${lines} lines.`;
+  if (verdict === 'different') return `Different: ${counts.different} of ${questions} questions.`;
+  const open = counts.moving + counts.unreachable + counts['not-asked'];
+  return `Undecided: ${open} of ${questions} questions are moving, unreachable or not asked. --since-verdict asks them again.`;
+}
 
 const MAX_SHOWN_DAYS = 3;
 const formatDays = (days: readonly string[]): string =>

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { findDifferences } from '../../formats/json-difference';
+import { findDifferences } from './json-difference';
 import { SourceError } from '../../source/source-error';
 import { ask, type Answer, type LineReader, type Service } from './answer';
 import { keyOfLine, LinePairs, NoReport, TooManyLines, type Part } from './line-pairs';

@@ -1,4 +1,4 @@
-import { findDifferences } from '../../formats/json-difference';
+import { findDifferences } from './json-difference';
 import type { RawLine } from '../../formats/import-line';
 import { isLocalDate } from '../../values/dates';
 import type { Difference, LineIds } from './verdict';

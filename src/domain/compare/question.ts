@@ -1,4 +1,4 @@
-import type { LoggedRequest } from '../../formats/request-log';
+import type { LoggedRequest } from './request-log';
 import { REPORT, toReportPath } from '../../source/v2-source';
 import { toMonths, type PeriodDates } from '../../values/periods';
 
@@ -61,14 +61,17 @@ export function caseQuestions({ startDate, endDate }: PeriodDates): Question[] {
   ];
 }
 
-/** A name that no other question of a run has. It has no secret: values of parameters that v2 lacks are left out. */
+/**
+ * A name that no other question of a run has, but for those that differ in a value of a parameter that v2 lacks: such a value may be a
+ * secret, and is left out.
+ */
 export function nameQuestion({ path, query, provision, hasSession }: Question): string {
   const shown = [...new URLSearchParams(query)].map(([name, value]) => (PARAMETERS.includes(name) ? `${name}=${value}` : `${name}=…`));
   const without = [
     ...(provision === 'given' ? [] : [`${provision === 'none' ? 'no' : `a ${provision}`} provision`]),
     ...(hasSession ? [] : ['no session']),
   ];
-  return `${path}${shown.length > 0 ? `?${shown.join('&')}` : ''}${without.length > 0 ? ` with ${without.join(' and ')}` : ''}`;
+  return `${path === REPORT ? 'report' : path}${shown.length > 0 ? `?${shown.join('&')}` : ''}${without.length > 0 ? ` with ${without.join(' and ')}` : ''}`;
 }
 
 /** What makes two questions the same request. */

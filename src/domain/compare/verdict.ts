@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { textClasses, type TextDifference } from '../../formats/json-difference';
+import { textClasses, type TextDifference } from './json-difference';
 import { isLineName, lineFields } from '../../line/line-fields';
 
 /** The kinds of differences between two answers, from the old service to the new one. */

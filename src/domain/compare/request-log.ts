@@ -1,4 +1,4 @@
-import { OperatorError } from '../errors';
+import { OperatorError } from '../../errors';
 
 /** A request that a log has. */
 export interface LoggedRequest {

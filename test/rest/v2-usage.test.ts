@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { runCommand, startServe, succeed } from '../support/command';
 import { createOrganization, graphql, importLines, v2Line, withGateway, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
@@ -190,6 +191,16 @@ describe('an operator who stops a gateway', () => {
     const answered = (await Promise.all(asked)).filter((each) => each === 200).length;
     expect([status, answered > 0]).toEqual([0, true]);
     expect(await countsOf(own)).toEqual([[SYSTEM, 'until the end', answered, 0, 0]]);
+  });
+
+  test('by SIGKILL loses the counts of the last ten seconds at most', async () => {
+    const own = await create();
+    const serve = await startServe({ ...environment(), PROVISION_ATTEMPTS: '100000' });
+    for (let number = 0; number < 20; number++) expect(await ask(serve.url + SYSTEM, own.apiProvision, 'early')).toBe(200);
+    await setTimeout(10_000);
+    expect(await ask(serve.url + SYSTEM, own.apiProvision, 'late')).toBe(200);
+    await serve.end('SIGKILL');
+    expect(await countsOf(own)).toContainEqual([SYSTEM, 'early', 20, 0, 0]);
   });
 
   test('of two workers loses no count, and has one sum', async () => {

@@ -75,7 +75,28 @@ describe("the operators' door", () => {
   });
 });
 
+interface Described {
+  readonly name: string;
+  readonly description: string | null;
+}
+
+interface DescribedType extends Described {
+  readonly fields: readonly (Described & { readonly args: readonly Described[] })[] | null;
+  readonly enumValues: readonly Described[] | null;
+}
+
 describe('an operator', () => {
+  test('learns from the schema what each type, field, argument and value is', async () => {
+    const { __schema: schema } = await operate<{ __schema: { types: DescribedType[] } }>(
+      '{ __schema { types { name description enumValues { name description } fields { name description args { name description } } } } }',
+    );
+    const types = schema.types.filter(({ name }) => !name.startsWith('__'));
+    const named = types.filter(({ name }) => name !== 'Query' && name !== 'Mutation');
+    const fields = types.flatMap((type) => type.fields ?? []);
+    const all = [...named, ...fields, ...fields.flatMap(({ args }) => args), ...types.flatMap(({ enumValues }) => enumValues ?? [])];
+    expect(all.filter(({ description }) => !description).map(({ name }) => name)).toEqual([]);
+  });
+
   test('brings up an organization with a provision and a user, who then read its report', async () => {
     const name = 'Hope Foundation';
     await operate('mutation ($name: String!) { createOrganization(organization: $name, hosts: ["127.0.0.1"]) { name hosts } }', { name });

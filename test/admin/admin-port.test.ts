@@ -47,7 +47,8 @@ describe('an operator at the admin port', () => {
 
   test('finds nothing else there, and no metrics on the port of callers', async () => {
     for (const url of [`${gateway.adminUrl}/graphql`, `${gateway.adminUrl}/live`, `${gateway.url}/metrics`]) {
-      expect((await fetch(url)).status).toBe(404);
+      const response = await fetch(url);
+      expect([response.status, await response.text()]).toEqual([404, '{"errors":[{"error":"Not found","status":404}]}']);
     }
     const posted = await fetch(`${gateway.adminUrl}/metrics`, { method: 'POST' });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);

@@ -133,7 +133,7 @@ testOnOneNode('an operator backs up the schema of a newer gateway, whose tables 
       "INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at) VALUES ('x', '', '29991231000000_x', now())",
     );
     await client.query('CREATE TABLE pledge (id int)');
-    await succeed(own, ['backup', at('newer.backup')]);
+    expect(await runCommand(own, ['backup', at('newer.backup')])).toMatchObject({ status: 0, stderr: 'The audit was not checked\n' });
     expect(await listBackup(at('newer.backup'))).toContain('tables/donor/000001.copy');
   });
 });

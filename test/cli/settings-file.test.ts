@@ -100,6 +100,7 @@ describe('an operator with settings in a file', () => {
     for (const [mode, fault] of [
       [0o604, open],
       [0o602, open],
+      [0o641, ''],
       [0o640, ''],
       [0o600, ''],
     ] as const) {

@@ -108,11 +108,13 @@ describe('an operator of sessions', () => {
       { username: 'ada', provision },
     ]);
     const [adas] = await list('--username', 'ada');
-    await gateway.database.client.query(
-      `UPDATE session SET last_seen_at = now() - interval '31 minutes' FROM "user" u WHERE u.id = user_id AND username = 'bob' AND u.organization_id = $1`,
-      [organization.id],
-    );
-    expect(await list()).toMatchObject([{ username: 'ada' }]);
+    for (const end of ["last_seen_at = now() - interval '31 minutes'", 'last_seen_at = now(), expires_at = now()']) {
+      await gateway.database.client.query(
+        `UPDATE session SET ${end} FROM "user" u WHERE u.id = user_id AND username = 'bob' AND u.organization_id = $1`,
+        [organization.id],
+      );
+      expect(await list()).toMatchObject([{ username: 'ada' }]);
+    }
     const { stdout } = await run(['session', 'list', '--organization', organization.name]);
     expect(stdout).toMatch(/^SESSION +USERNAME +PROVISION +OPENED +LAST SEEN +EXPIRES\n/);
     expect(stdout + JSON.stringify(adas)).not.toContain(headers.Cookie.split('=')[1]);

@@ -101,6 +101,11 @@ describe('a damaged backup is refused, and leaves no database,', () => {
     ],
     ['with a file after its end', /does not belong there/, (entries) => [...entries, entries[1]!]],
     [
+      'whose manifest has no time',
+      /manifest\.json: createdAt cannot be read/,
+      ([manifest, ...others]) => [replace(manifest!, '"createdAt": "', '"createdAt": "on '), ...others],
+    ],
+    [
       'of a newer gateway',
       /has the migration 29991231000000_x, which this gateway does not know/,
       (entries) => sealed(withMigration(entries)),

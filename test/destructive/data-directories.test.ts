@@ -79,11 +79,11 @@ test.concurrent.each([
   expect(await listOrganizations(directory)).toEqual(CHURCH);
 });
 
+const account = 12_345;
 const testAsRoot = process.getuid?.() === 0 ? test.concurrent : test.skip;
 
 testAsRoot('a gateway under its own account owns all files of commands that root starts, be it that SIGKILL ends them', async () => {
   const directory = await copyData();
-  const account = 12_345;
   await run('chown', ['-hR', `${account}:${account}`, directory]);
   await rm(join(directory, 'postgres/server.log'));
   const command = startCommand(settings(directory), ['demo'], 'ignore');
@@ -116,24 +116,36 @@ test.concurrent.each([
     expect(await runCommand(settings(directory), words)).toEqual(failed(`DATA_DIR: ${describe(directory)}`));
 });
 
+/** Runs a command on a data directory, under another account when one is given. Resolves to the error, or to "done". */
+async function runAs(account: number | undefined, directory: string, command: string): Promise<string> {
+  const words = account ? ['setpriv', `--reuid=${account}`, `--regid=${account}`, '--clear-groups', process.execPath] : [process.execPath];
+  const script = join(__dirname, '../../dist/main.js');
+  const env = { PATH: process.env.PATH, DATA_DIR: directory };
+  return run(words[0]!, [...words.slice(1), '--', script, '--no-env-file', command], { env }).then(
+    () => 'done',
+    (error: unknown) => (error as { readonly stderr: string }).stderr,
+  );
+}
+
+testAsRoot('a gateway under its own account leaves a directory to the process of root that holds it', async () => {
+  const directory = join(root, 'held');
+  await mkdir(directory);
+  const startTime = (await readFile('/proc/self/stat', 'utf8')).split(') ')[1]!.split(' ')[19]!;
+  await writeFile(join(directory, 'gateway.lock'), JSON.stringify({ pid: process.pid, startTime }));
+  await run('chown', ['-R', `${account}:${account}`, directory]);
+  expect(await runAs(account, directory, 'serve')).toBe(`The embedded database in ${directory} is in use by process ${process.pid}\n`);
+});
+
 test.concurrent.each([0o755, 0o700, 0o555])(
   'an operator is told that the account may not use the data directory, of mode %i',
   async (mode) => {
-    const account = 12_345;
     const directory = join(root, `closed-${mode}`);
     await mkdir(directory);
     await chmod(directory, mode);
     const asRoot = process.getuid?.() === 0;
     // Nobody is kept from a directory of one's own that may be written.
     if (!asRoot && mode !== 0o555) return;
-    const words = asRoot ? ['setpriv', `--reuid=${account}`, `--regid=${account}`, '--clear-groups', process.execPath] : [process.execPath];
-    const script = join(__dirname, '../../dist/main.js');
-    const env = { PATH: process.env.PATH, DATA_DIR: directory };
-    const result = await run(words[0]!, [...words.slice(1), '--', script, '--no-env-file', 'migrate'], { env }).then(
-      () => 'done',
-      (error: unknown) => (error as { readonly stderr: string }).stderr,
-    );
-    expect(result).toBe(
+    expect(await runAs(asRoot ? account : undefined, directory, 'migrate')).toBe(
       `DATA_DIR: this account (uid ${asRoot ? account : process.getuid?.()}) may not read and write ${directory}: give it the directory with chown, or set DATA_DIR to one that it has\n`,
     );
   },

@@ -48,6 +48,8 @@ const post = (query: string): Promise<IncomingMessage> =>
   });
 const listOf = (day: string): string => `depositDetails(startDate: "${day}", endDate: "${day}") { depositId }`;
 const list = (day: string): Promise<IncomingMessage> => post(`{ ${listOf(day)} }`);
+const page = (order: string): Promise<IncomingMessage> =>
+  post(`{ depositDetailsConnection(startDate: "2020-01-01", first: 1, orderBy: { field: ${order} }) { nodes { depositId } } }`);
 
 interface Answer {
   readonly status: number | undefined;
@@ -230,8 +232,11 @@ describe('a reader who finds all places taken', () => {
     expect((await answerOf(post('{ authenticatedTestSystem { message } }'))).body).toEqual({
       data: { authenticatedTestSystem: { message: 'System request authenticated' } },
     });
+    expect((await answerOf(page('DATE'))).body).toEqual({ data: { depositDetailsConnection: { nodes: [{ depositId: 'D0' }] } } });
     expect((await answerOf(get('/live'))).body).toEqual({ status: 'live' });
     expect((await answerOf(get('/ready'))).body).toEqual({ status: 'ready' });
+    // The lines in another order are no short request: they are sorted first.
+    expect((await answerOf(page('AMOUNT'))).status).toBe(429);
     await expectTurnedAwayOverRest(get(FIRST_DAY));
     expect([await linesOf(first), await linesOf(await second.response)]).toEqual([LINES, DAY_LINES]);
   });

@@ -6,7 +6,7 @@ import type { DatabasePlace } from '../../data/postgres/database-place';
 import { AppError, describeError, OperatorError } from '../../errors';
 import { mayBeMisread } from '../../values/utf8';
 import type { CommandContext } from '../command';
-import { UsageError } from '../command-options';
+import { UndecidedError, UsageError } from '../command-options';
 import { DEFAULT_SETTINGS_FILE, withSettingsFile } from '../settings-file';
 import { toPrintable, write, type Terminal } from '../terminal';
 
@@ -38,14 +38,15 @@ const commands: Readonly<Record<string, () => CreateCommand>> = {
   backup: () => (require('./backup-commands') as typeof import('./backup-commands')).backupCommand,
   restore: () => (require('./backup-commands') as typeof import('./backup-commands')).restoreCommand,
   verify: () => (require('./backup-commands') as typeof import('./backup-commands')).verifyCommand,
+  parity: () => (require('./parity-command') as typeof import('./parity-command')).parityCommand,
   report: () => (require('./report-command') as typeof import('./report-command')).reportCommand,
   schema: () => (require('./schema-command') as typeof import('./schema-command')).schemaCommand,
   completions: () => (require('./completions-command') as typeof import('./completions-command')).completionsCommand,
 };
 /* eslint-enable */
 
-/** The exit status of a command: 0 done, 1 failed, 2 wrong usage. */
-export type ExitStatus = 0 | 1 | 2;
+/** The exit status of a command: 0 done, 1 failed, 2 wrong usage, 3 not decided. */
+export type ExitStatus = 0 | 1 | 2 | 3;
 
 /** The option that is followed by a file, which is no command. */
 const SETTINGS_FILE = '--env-file';
@@ -107,6 +108,7 @@ export async function runProgram(
       const failure = { error: text, ...(error instanceof AppError && { code: error.code }), ...(used && { database: used }) };
       terminal.errors.write(`${JSON.stringify(failure)}\n`);
     } else if (!isUsage) terminal.errors.write(`${describe(error)}\n`);
+    if (error instanceof UndecidedError) return 3;
     return isUsage || error instanceof UsageError ? 2 : 1;
   }
 }

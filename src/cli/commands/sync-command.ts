@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Logger } from 'pino';
@@ -8,10 +8,11 @@ import { SyncEnded, type Hold, type SyncRound, type SyncTarget } from '../../dom
 import { OperatorError } from '../../errors';
 import type { Services } from '../../services';
 import { V2Source, type SourceCredentials } from '../../source/v2-source';
-import { describeDateFault, isLocalDate, type LocalDate } from '../../values/dates';
+import type { LocalDate } from '../../values/dates';
 import { findToday, type OrganizationCalendar } from '../../values/periods';
 import { logOf, withServices, type CommandContext } from '../command';
-import { ORGANIZATION, UsageError } from '../command-options';
+import { ORGANIZATION, readAddress, readDate, UsageError } from '../command-options';
+import { readSecret, rethrowUnreadable } from '../secret-file';
 import { onStopSignal } from '../stop-signals';
 import { firstLineOf, formatTable, NO_PROGRESS, printResult, readLimit, startProgress, type Progress } from '../terminal';
 
@@ -48,19 +49,6 @@ function readDays(text: string): number {
   const days = readSeconds(text) / UNITS.d!;
   if (!Number.isInteger(days)) throw new InvalidArgumentError('It must be whole days, such as 45d.');
   return days;
-}
-
-function readDate(text: string): LocalDate {
-  if (!isLocalDate(text)) throw new InvalidArgumentError(`${describeDateFault(text)}.`);
-  return text;
-}
-
-/** Reads the address of a source. Commander does not read it, because its message would repeat the credentials in it. */
-function readAddress(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError('--from: expected an address such as https://old.example.org');
-  if (url.username !== '' || url.password !== '') throw new UsageError('--from must not have credentials: --provision-file has them');
-  return url;
 }
 
 interface RunOptions {
@@ -112,7 +100,7 @@ function runCommand(context: () => CommandContext): Command {
     )
     .addOption(new Option('--timeout <time>', 'gives up an answer that takes longer').argParser(readTime).default(600, '10m'))
     .action(async (options: RunOptions) => {
-      const url = readAddress(options.from);
+      const url = readAddress('--from', options.from, 'https://old.example.org');
       const stopping = new AbortController();
       const off = onStopSignal(() => (stopping.signal.aborted ? process.exit(1) : stopping.abort()));
       const { config } = context();
@@ -286,21 +274,6 @@ function formatStates(states: readonly (SyncState & { readonly organization: str
     ...[time(state.lastRoundAt), time(state.lastSuccessAt), String(state.linesChanged), state.isHeld ? 'yes' : 'no', state.failure ?? ''],
   ]);
   return formatTable(['ORGANIZATION', 'SINCE', 'READ', 'LAST ROUND', 'LAST SUCCESS', 'LINES CHANGED', 'RUNS', 'FAILURE'], rows);
-}
-
-const OTHERS_MAY = 0o006;
-const rethrowUnreadable =
-  (file: string) =>
-  (error: unknown): never => {
-    throw new OperatorError(`Cannot read ${file}`, { cause: error });
-  };
-
-/** Reads a secret from a file of its own, which no other account may read. */
-async function readSecret(file: string): Promise<Buffer> {
-  const { mode } = await stat(file).catch(rethrowUnreadable(file));
-  if ((mode & OTHERS_MAY) !== 0)
-    throw new OperatorError(`${file}: every account of this machine may read or change it: chmod o= takes that away`);
-  return readFile(file).catch(rethrowUnreadable(file));
 }
 
 async function readCredentials(

@@ -28,7 +28,10 @@ export class AlteringProxy {
     const server = createServer((incoming, outgoing) => {
       void (async () => {
         const body = await text(incoming);
-        const forwarded = ask(gateway + incoming.url, { method: incoming.method, headers: { ...incoming.headers, connection: 'close' } });
+        const forwarded = ask(`${gateway}${incoming.url}`, {
+          method: incoming.method,
+          headers: { ...incoming.headers, connection: 'close' },
+        });
         forwarded.end(body);
         const [response] = (await once(forwarded, 'response')) as [IncomingMessage];
         const content = (await buffer(response)).toString();
@@ -43,7 +46,7 @@ export class AlteringProxy {
           outgoing.write(answer.body.slice(0, answer.body.length / 2), () => outgoing.destroy());
           return;
         }
-        outgoing.addTrailers(Object.fromEntries(Object.entries(answer.trailers).filter(([, value]) => value !== undefined)) as never);
+        outgoing.addTrailers(Object.fromEntries(Object.entries(answer.trailers).filter(([, value]) => value !== undefined)));
         outgoing.end(answer.body);
       })().catch(() => outgoing.destroy());
     });

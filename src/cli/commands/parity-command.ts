@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { DoorResult, LineDifference, ParityResult } from '../../domain/parity/parity-service';
+import type { DoorResult, ParityResult } from '../../domain/parity/parity-service';
 import { figureNames } from '../../domain/parity/line-figures';
 import { AppError, describeError, OperatorError } from '../../errors';
 import { createSchema } from '../../graphql/schema';
@@ -46,7 +46,7 @@ export function parityCommand(context: () => CommandContext): Command {
         const found = await withServices({ ...context(), hasOwnStop: true }, (services) => compare(services, options, run));
         stopping.signal.throwIfAborted();
         progress.stop();
-        const results = options.showValues ? found : found.map(maskResult);
+        const results = options.showValues ? found : found.map((result) => ({ ...result, doors: result.doors.map(maskValues) }));
         printResult(terminal, json, results, results.map(describeResult).join('\n\n'));
         assertEqual(results);
       } catch (error) {
@@ -94,7 +94,7 @@ const EQUAL = 'Every door tells what the books tell.';
 
 /** Throws the verdict when it is not that all doors are equal. A difference counts more than a comparison that could not be made. */
 function assertEqual(results: readonly ParityResult[]): void {
-  const different = new Set(results.flatMap(({ doors }) => doors.filter(({ difference }) => difference).map(({ door }) => door)));
+  const different = new Set(results.flatMap(({ doors }) => doors.filter(({ differs }) => differs !== null).map(({ door }) => door)));
   if (different.size > 0) throw new OperatorError(`Not every door tells what the books tell: ${[...different].join(', ')}.`);
   const reason = results.find(({ verdict }) => verdict === 'undecided')?.reason;
   if (reason !== undefined) throw new UndecidedError(`Nothing could be decided: ${reason}`);
@@ -105,45 +105,33 @@ const HEADER = ['DOOR', 'LINES', 'TRANSACTIONS', 'DEPOSITS', 'BY LINE', 'BY TRAN
 /** The figures of the table. The digest of the fields that v2 lacks stands in --json alone. */
 const SHOWN = figureNames.filter((name) => name !== 'extras');
 
-function describeResult({ pending, verdict, reason, doors }: ParityResult): string {
+function describeResult({ pending, verdict, reason, version, doors }: ParityResult): string {
   const title = pending === 'WITH' ? 'With pending deposits' : 'Without pending deposits';
   if (verdict === 'undecided') return `${title}: not decided\n${toPrintable(reason ?? '')}`;
-  const rows = doors.map(({ door, figures, difference }) => [
+  const rows = doors.map(({ door, figures, differs }) => [
     door,
     ...SHOWN.map((name) => (name === 'digest' ? figures[name]?.slice(0, SHOWN_DIGEST) : figures[name]) ?? '-'),
-    difference ? 'no' : 'yes',
+    differs === null ? 'yes' : 'no',
   ]);
-  return [`${title}, data version ${doors[0]!.version}`, formatTable(HEADER, rows), ...doors.flatMap(describeDifference)].join('\n');
+  const differences = doors.filter(({ differs }) => differs !== null).map(describeDifference);
+  return [`${title}, data version ${version}`, formatTable(HEADER, rows), ...differences].join('\n');
 }
 
-function describeDifference({ door, difference }: DoorResult): string[] {
-  if (!difference) return [];
-  const { isTold, figure, first } = difference;
-  if (isTold) return [`${door}: its answer tells another value of ${figure} than the books`];
-  if (!first) return [`${door}: ${figure} differed, and a second reading of its lines did not: it does not answer the same twice`];
+function describeDifference({ door, differs, first }: DoorResult): string {
+  if (!first) return `${door}: ${differs} differs, and no line does`;
   const { line, allocationId, field, books, door: given } = first;
   const at = `${door}: line ${line}, allocation ${toText(allocationId)}`;
-  if (field === null) return [toPrintable(`${at}: ${given === true ? 'the books have no line here' : 'the door has no line here'}`)];
-  return [toPrintable(`${at}, ${field}: ${toText(books)} in the books, ${toText(given)} here`)];
+  if (field === null) return toPrintable(`${at}: ${given === true ? 'the books do not have it' : 'the door does not have it'}`);
+  return toPrintable(`${at}, ${field}: ${toText(books)} in the books, ${toText(given)} here`);
 }
 
-const toText = (value: unknown): string => (value === undefined ? 'nothing' : typeof value === 'string' ? value : JSON.stringify(value));
+const toText = (value: unknown): string => (typeof value === 'string' ? value : value === undefined ? 'nothing' : JSON.stringify(value));
 
-/** The result without donors' data: a value is told by its type and its length. */
-function maskResult(result: ParityResult): ParityResult {
-  return { ...result, doors: result.doors.map((door) => ({ ...door, difference: door.difference && maskDifference(door.difference) })) };
+/** The result of a door without donors' data: a value is told by its length. */
+function maskValues(result: DoorResult): DoorResult {
+  const { first } = result;
+  if (!first || first.field === null) return result;
+  return { ...result, first: { ...first, books: mask(first.books), door: mask(first.door) } };
 }
 
-const maskDifference = (difference: NonNullable<DoorResult['difference']>): NonNullable<DoorResult['difference']> => ({
-  ...difference,
-  first: difference.first && maskLine(difference.first),
-});
-
-const maskLine = (first: LineDifference): LineDifference =>
-  first.field === null ? first : { ...first, books: mask(first.books), door: mask(first.door) };
-
-function mask(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value === 'string') return `(text of ${value.length} characters)`;
-  return value === null ? '(null)' : `(${typeof value} of ${JSON.stringify(value).length} characters)`;
-}
+const mask = (value: unknown): string => `(${value === null ? 'null' : typeof value} of ${toText(value).length} characters)`;

@@ -2,19 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { numberOf } from '../../data/postgres/version-stamp';
 import type { BookLineStore } from '../../data/reports/book-line-store';
 import { AppError, describeError, OperatorError } from '../../errors';
-import { lineNames, v2Names, type LineName } from '../../line/line-fields';
+import { lineNames, type LineName } from '../../line/line-fields';
 import type { AuditService } from '../audit/audit-service';
 import type { BookService } from '../books/book-service';
 import type { ReportDocuments, SavedReportService } from '../reports/saved-report-service';
-import {
-  BooksMoved,
-  createGatewayDoors,
-  LIST_QUERY,
-  type Door,
-  type DoorQuestion,
-  type DoorReading,
-  type GatewayAddress,
-} from './gateway-doors';
+import { createGatewayDoors, LIST_QUERY, type Door, type DoorPart, type DoorQuestion, type GatewayAddress } from './gateway-doors';
 import { findDifferingFigure, LineFigures, type DoorFigures, type DoorLine, type FigureName } from './line-figures';
 
 interface ParityParts {
@@ -44,19 +36,13 @@ export interface LineDifference {
   readonly door: unknown;
 }
 
-export interface DoorDifference {
-  /** True for a figure that the answer tells of itself, such as a trailer. */
-  readonly isTold: boolean;
-  readonly figure: FigureName;
-  /** Null for a figure without lines, and where a second reading found the lines equal: the door does not answer the same twice. */
-  readonly first: LineDifference | null;
-}
-
 export interface DoorResult {
   readonly door: string;
-  readonly version: number;
   readonly figures: DoorFigures;
-  readonly difference: DoorDifference | null;
+  /** The first figure that differs from the books; null when none does. */
+  readonly differs: FigureName | null;
+  /** Null where no line differs: the figure is one that the answer tells of itself, or a second reading was another. */
+  readonly first: LineDifference | null;
 }
 
 export interface ParityResult {
@@ -64,6 +50,7 @@ export interface ParityResult {
   readonly verdict: 'equal' | 'different' | 'undecided';
   /** The reason why nothing was decided. */
   readonly reason: string | null;
+  readonly version: number | null;
   /** The books by SQL first; empty when nothing was decided. */
   readonly doors: readonly DoorResult[];
 }
@@ -71,19 +58,10 @@ export interface ParityResult {
 /** The times that doors are asked whose answers are of an older version than others. */
 const MAX_ROUNDS = 5;
 const MOVING = 'The books are changing: the doors answered from different data versions each time';
-
 const REPORT_TITLE = 'Made by the command parity';
 const REPORT_START = 'parity-';
 /** A report of this age was left by a command that was killed. */
 const LEFT_AFTER_MS = 86_400_000;
-
-/** The figures of one answer, and those that it tells of itself. */
-interface Reading {
-  /** Undefined for an answer of several versions. */
-  readonly version: number | undefined;
-  readonly figures: DoorFigures;
-  readonly told: DoorFigures;
-}
 
 /** Compares what every door of a running gateway tells with the books, as SQL reads them. */
 export class ParityService {
@@ -93,14 +71,13 @@ export class ParityService {
   async compare(question: ParityQuestion): Promise<ParityResult[]> {
     const { savedReports } = this.parts;
     const { organizationId, documents, startDate, endDate } = question;
+    for (const { name, title, updatedAt } of await savedReports.list(organizationId)) {
+      const isLeft = title === REPORT_TITLE && name.startsWith(REPORT_START) && updatedAt.getTime() < Date.now() - LEFT_AFTER_MS;
+      if (isLeft) await savedReports.delete(organizationId, name);
+    }
     const name = REPORT_START + randomBytes(8).toString('hex');
     const variables = { startDate, endDate, includePending: false };
-    const given = { name, title: REPORT_TITLE, query: LIST_QUERY, variables, updatedBy: null };
-    for (const left of await savedReports.list(organizationId)) {
-      const isOld = left.updatedAt.getTime() < Date.now() - LEFT_AFTER_MS;
-      if (isOld && left.title === REPORT_TITLE && left.name.startsWith(REPORT_START)) await savedReports.delete(organizationId, left.name);
-    }
-    await savedReports.save(organizationId, given, documents);
+    await savedReports.save(organizationId, { name, title: REPORT_TITLE, query: LIST_QUERY, variables, updatedBy: null }, documents);
     try {
       const results: ParityResult[] = [];
       for (const pending of ['WITHOUT', 'WITH'] as const) results.push(await this.compareAudited(question, pending, name));
@@ -114,151 +91,148 @@ export class ParityService {
   private async compareAudited(question: ParityQuestion, pending: DoorQuestion['pending'], savedReport: string): Promise<ParityResult> {
     const { audit } = this.parts;
     const { organizationId, gateway, startDate, endDate, onDoor } = question;
-    const doors = [this.booksBySql(organizationId, gateway.signal), ...createGatewayDoors(gateway, savedReport)];
-    const comparison = new Comparison(doors, { startDate, endDate, pending }, onDoor);
+    const sql = {
+      name: 'books by SQL',
+      fields: lineNames,
+      read: (asked: DoorQuestion) => this.readBooks(organizationId, asked, gateway.signal),
+    };
+    const comparison = new Comparison(sql, createGatewayDoors(gateway, savedReport), { startDate, endDate, pending }, onDoor);
     const range = { startDate, endDate, pending, conditions: [] };
-    return audit.accompany(audit.operator(organizationId), audit.command('parity'), () => comparison.run(), { range });
+    const atEnd = () => ({ lines: Number(comparison.books?.figures.lines ?? 0), dataVersion: comparison.books?.version ?? null });
+    return audit.accompany(audit.operator(organizationId), audit.command('parity'), () => comparison.run(), { range, atEnd });
   }
 
-  private booksBySql(organizationId: number, signal: AbortSignal): Door {
-    const { books, lines } = this.parts;
-    return {
-      name: 'books by SQL',
-      hasExtras: true,
-      open: async (question) => {
-        const snapshot = books.openState(organizationId);
-        const close = (): Promise<void> => snapshot.close();
-        signal.addEventListener('abort', () => void close(), { once: true });
-        await snapshot.open();
-        return { version: numberOf(snapshot.version!), lines: lines.batches(snapshot, { organizationId, ...question }), close };
-      },
-    };
+  private async *readBooks(organizationId: number, question: DoorQuestion, signal: AbortSignal): AsyncGenerator<DoorPart> {
+    const snapshot = this.parts.books.openState(organizationId);
+    const giveUp = (): void => void snapshot.close();
+    signal.addEventListener('abort', giveUp);
+    try {
+      await snapshot.open();
+      const version = numberOf(snapshot.version!);
+      yield { version, lines: [] };
+      for await (const lines of this.parts.lines.batches(snapshot, { organizationId, ...question })) yield { version, lines };
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+      await snapshot.close();
+    }
   }
 }
 
-/** A failure whose message begins with the name of its door. */
-class DoorFailure extends OperatorError {}
+/** The figures of one answer. */
+interface Reading {
+  /** Undefined for an answer of several versions. */
+  readonly version: number | undefined;
+  readonly figures: DoorFigures;
+  readonly told: DoorFigures;
+}
 
-/** One comparison of all doors. The first door is the one that the others are compared with. */
+/** The books have changed since a door was read. */
+class BooksMoved extends Error {}
+
 class Comparison {
   private readonly readings = new Map<Door, Reading>();
 
   constructor(
-    private readonly doors: readonly Door[],
+    private readonly sql: Door,
+    private readonly others: readonly Door[],
     private readonly question: DoorQuestion,
     private readonly onDoor: (name: string) => void,
   ) {}
 
+  /** The reading by SQL; undefined before it. */
+  get books(): Reading | undefined {
+    return this.readings.get(this.sql);
+  }
+
   async run(): Promise<ParityResult> {
-    const { pending } = this.question;
+    const undecided = { pending: this.question.pending, verdict: 'undecided', version: null, doors: [] } as const;
     try {
       for (let round = 0; round < MAX_ROUNDS; round++) {
-        await this.readOlder();
-        if (new Set(this.versions).size > 1) continue;
-        const doors = await this.explain();
-        if (doors) {
-          const isEqual = doors.every(({ difference }) => !difference);
-          return { pending, verdict: isEqual ? 'equal' : 'different', reason: null, doors };
-        }
-        this.readings.clear();
+        const result = await this.tryRound();
+        if (result) return result;
       }
-      return { pending, verdict: 'undecided', reason: MOVING, doors: [] };
+      return { ...undecided, reason: MOVING };
     } catch (error) {
-      if (error instanceof AppError) return { pending, verdict: 'undecided', reason: describeError(error), doors: [] };
-      if (error instanceof OperatorError) return { pending, verdict: 'undecided', reason: error.message, doors: [] };
+      if (error instanceof AppError) return { ...undecided, reason: describeError(error) };
+      if (error instanceof OperatorError) return { ...undecided, reason: error.message };
       throw error;
     }
   }
 
-  private get versions(): (number | undefined)[] {
-    return [...this.readings.values()].map(({ version }) => version);
-  }
-
-  /** Reads each door that was not read yet, or that was read at an older version than another one. */
-  private async readOlder(): Promise<void> {
-    const newest = Math.max(...this.versions.map((version) => version ?? 0));
-    for (const door of this.doors) {
-      if (this.readings.has(door) && this.readings.get(door)!.version === newest) continue;
-      this.readings.set(door, await this.withReading(door, (reading) => readFigures(door, reading)).catch(toMovedReading));
-    }
-  }
-
-  /** The doors with their differences; undefined when the books have changed before these were found. */
-  private async explain(): Promise<DoorResult[] | undefined> {
-    const results: DoorResult[] = [];
-    const [sql] = this.doors;
-    const { figures: books, version } = this.readings.get(sql!)!;
-    for (const door of this.doors) {
-      const { figures, told } = this.readings.get(door)!;
-      const figure = findDifferingFigure(books, figures);
-      const toldFigure = findDifferingFigure(books, told);
-      let difference: DoorDifference | null = null;
-      if (figure !== undefined) {
-        const first = await this.findFirst(sql!, door, version).catch(toMoved);
-        if (first === 'moved') return undefined;
-        difference = { isTold: false, figure, first };
-      } else if (toldFigure !== undefined) difference = { isTold: true, figure: toldFigure, first: null };
-      results.push({ door: door.name, version: version!, figures: { ...told, ...figures }, difference });
-    }
-    return results;
-  }
-
-  /** Reads two doors once more, in step. Null when they are equal now. Throws a BooksMoved at another version. */
-  private findFirst(sql: Door, door: Door, version: number | undefined): Promise<LineDifference | null> {
-    return this.withReading(sql, (books) =>
-      this.withReading(door, (reading) => {
-        if (books.version !== version || reading.version !== version) throw new BooksMoved();
-        return findFirstLine(books, reading, door.hasExtras ? lineNames : v2Names);
-      }),
-    );
-  }
-
-  private async withReading<Result>(door: Door, use: (reading: DoorReading) => Promise<Result>): Promise<Result> {
-    this.onDoor(door.name);
+  /** Reads the doors that were not read yet, or at an older version than others. Undefined when they are not all of one version then. */
+  private async tryRound(): Promise<ParityResult | undefined> {
+    const doors = [this.sql, ...this.others];
+    const newest = Math.max(...[...this.readings.values()].map(({ version }) => version ?? 0));
+    for (const door of doors) if (this.readings.get(door)?.version !== newest) this.readings.set(door, await this.readFigures(door));
+    const version = this.books!.version;
+    if (version === undefined || [...this.readings.values()].some((reading) => reading.version !== version)) return undefined;
     try {
-      const reading = await door.open(this.question);
-      try {
-        return await use(reading);
-      } finally {
-        await reading.close();
-      }
+      const results: DoorResult[] = [];
+      for (const door of doors) results.push(await this.explain(door, version));
+      const verdict = results.every(({ differs }) => differs === null) ? 'equal' : 'different';
+      return { pending: this.question.pending, verdict, reason: null, version, doors: results };
     } catch (error) {
-      if (!(error instanceof OperatorError) || error instanceof DoorFailure) throw error;
-      throw new DoorFailure(`${door.name}: ${error.message}`, { cause: error });
+      if (!(error instanceof BooksMoved)) throw error;
+      this.readings.clear();
+      return undefined;
     }
   }
-}
 
-async function readFigures({ hasExtras }: Door, { version, lines, told }: DoorReading): Promise<Reading> {
-  if (!lines) return { version, figures: {}, told: told?.() ?? {} };
-  const figures = new LineFigures(hasExtras);
-  for await (const some of lines) figures.add(some);
-  return { version, figures: figures.end(), told: told?.() ?? {} };
-}
-
-function toMovedReading(error: unknown): Reading {
-  if (error instanceof BooksMoved) return { version: undefined, figures: {}, told: {} };
-  throw error;
-}
-
-function toMoved(error: unknown): 'moved' {
-  if (error instanceof BooksMoved) return 'moved';
-  throw error;
-}
-
-async function findFirstLine(books: DoorReading, door: DoorReading, names: readonly LineName[]): Promise<LineDifference | null> {
-  const [ours, theirs] = [eachLine(books), eachLine(door)];
-  for (let line = 1; ; line++) {
-    const [{ value: expected }, { value: given }] = [await ours.next(), await theirs.next()];
-    if (!expected && !given) return null;
-    const allocationId = (expected ?? given)!.allocation_id;
-    if (!expected || !given) return { line, allocationId, field: null, books: expected !== undefined, door: given !== undefined };
-    const field = names.find((name) => expected[name] !== given[name]);
-    if (field !== undefined) return { line, allocationId, field, books: expected[field], door: given[field] };
+  private async readFigures(door: Door): Promise<Reading> {
+    this.onDoor(door.name);
+    const lineFigures = new LineFigures(door.fields === lineNames);
+    const versions = new Set<number>();
+    let told: DoorFigures = {};
+    for await (const part of this.partsOf(door)) {
+      versions.add(part.version);
+      lineFigures.add(part.lines);
+      told = part.told ?? told;
+    }
+    const figures = door.fields.length > 0 ? lineFigures.end() : {};
+    return { version: versions.size === 1 ? [...versions][0] : undefined, figures, told };
   }
-}
 
-async function* eachLine({ lines }: DoorReading): AsyncGenerator<DoorLine, undefined> {
-  for await (const some of lines ?? []) yield* some;
-  return undefined;
+  private async explain(door: Door, version: number): Promise<DoorResult> {
+    const { figures, told } = this.readings.get(door)!;
+    const ofLines = findDifferingFigure(this.books!.figures, figures);
+    if (ofLines === undefined) {
+      const differs = findDifferingFigure(this.books!.figures, told) ?? null;
+      return { door: door.name, figures: { ...figures, ...told }, differs, first: null };
+    }
+    return { door: door.name, figures: { ...told, ...figures }, differs: ofLines, first: await this.findFirst(door, version) };
+  }
+
+  /** Reads the books and a door once more, in step. Null when their lines are equal now. Throws a BooksMoved at another version. */
+  private async findFirst(door: Door, version: number): Promise<LineDifference | null> {
+    const [ours, theirs] = [this.linesOf(this.sql, version), this.linesOf(door, version)];
+    try {
+      for (let line = 1; ; line++) {
+        const [{ value: expected }, { value: given }] = [await ours.next(), await theirs.next()];
+        if (!expected && !given) return null;
+        const allocationId = (expected ?? given)!.allocation_id;
+        if (!expected || !given) return { line, allocationId, field: null, books: expected !== undefined, door: given !== undefined };
+        const field = door.fields.find((name) => expected[name] !== given[name]);
+        if (field !== undefined) return { line, allocationId, field, books: expected[field], door: given[field] };
+      }
+    } finally {
+      await Promise.all([ours.return(undefined), theirs.return(undefined)]);
+    }
+  }
+
+  private async *linesOf(door: Door, version: number): AsyncGenerator<DoorLine, undefined> {
+    for await (const part of this.partsOf(door)) {
+      if (part.version !== version) throw new BooksMoved();
+      yield* part.lines;
+    }
+    return undefined;
+  }
+
+  private async *partsOf(door: Door): AsyncGenerator<DoorPart> {
+    try {
+      yield* door.read(this.question);
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      throw new OperatorError(`${door.name}: ${error.message}`, { cause: error });
+    }
+  }
 }

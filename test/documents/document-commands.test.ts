@@ -78,6 +78,9 @@ const STAND_INS: Readonly<Record<string, string>> = {
   "deposit-gateway sync --organization 'Hope Foundation' --from https://old.example.org --provision-file old-provision --every 15m":
     'sync.test.ts',
   'deposit-gateway sync end': 'sync.test.ts',
+  // It asks the gateway at its real port.
+  "npm run -s gateway -- parity --organization 'Hope Foundation' --from 2026-01-01 --to 2026-01-31 --provision-file parity-provision":
+    'parity.test.ts',
   // It needs a database with the extension.
   'DATABASE_ENGINE=citus deposit-gateway migrate': 'database-commands.test.ts',
   // A form of other commands.

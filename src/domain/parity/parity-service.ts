@@ -103,6 +103,7 @@ export class ParityService {
   }
 
   private async *readBooks(organizationId: number, question: DoorQuestion, signal: AbortSignal): AsyncGenerator<DoorPart> {
+    signal.throwIfAborted();
     const snapshot = this.parts.books.openState(organizationId);
     const giveUp = (): void => void snapshot.close();
     signal.addEventListener('abort', giveUp);

@@ -26,7 +26,7 @@ export interface ParityQuestion extends Omit<DoorQuestion, 'pending'> {
 }
 
 /** The first line in which a door differs from the books, by its place in the answer. */
-export interface LineDifference {
+interface LineDifference {
   readonly line: number;
   readonly allocationId: unknown;
   /** Null where one of the two has ended before this line. */

@@ -4,6 +4,7 @@ import { AuditChainStore } from './data/audit/audit-chain-store';
 import { AuditStore } from './data/audit/audit-store';
 import { AuditWriter, type AuditFigures, type UnwrittenRows } from './data/audit/audit-writer';
 import { BookOpener } from './data/books/book-opener';
+import { BookLineStore } from './data/reports/book-line-store';
 import { BookStore } from './data/books/book-store';
 import { CostStore } from './data/access/cost-store';
 import { DepositDetailStore } from './data/reports/deposit-detail-store';
@@ -44,6 +45,7 @@ import { ImportService } from './domain/imports/import-service';
 import { KeyRing } from './domain/paging/key-ring';
 import { LinkService } from './domain/access/link-service';
 import { LoginGuard } from './domain/access/login-guard';
+import { ParityService } from './domain/parity/parity-service';
 import { ProvisionGuard } from './domain/access/provision-guard';
 import { OrganizationService } from './domain/access/organization-service';
 import { ProvisionService } from './domain/access/provision-service';
@@ -77,6 +79,7 @@ export interface Services {
   readonly answers: VersionMemory | undefined;
   readonly imports: ImportService;
   readonly syncs: SyncService;
+  readonly parity: ParityService;
   readonly demo: DemoService;
   readonly backups: BackupService;
   /** The reason why the gateway cannot serve, for an operator; undefined when the database answers and has the newest migration. */
@@ -218,6 +221,7 @@ export function createServices(
   const usageStore = new UsageStore(database);
   const usageCounter = new UsageCounter(usageStore, onUnwrittenUsage);
   const users = new UserService({ organizations, users: userStore, sessions: sessionStore, logins, rights });
+  const savedReports = new SavedReportService(savedReportStore, rights);
   return {
     access: new AccessService({
       store: new AccessStore(database, config.SESSION_IDLE_MINUTES),
@@ -232,7 +236,7 @@ export function createServices(
     depositDetails,
     depositSummaries: new DepositSummaryService(new DepositSummaryStore(), depositDetails),
     audit,
-    savedReports: new SavedReportService(savedReportStore, rights),
+    savedReports,
     budgets: new BudgetService(new CostStore(database, config.COST_PER_MINUTE, createMemory), config.COST_PER_MINUTE),
     links: new LinkService(keys, config.DOWNLOAD_LINK_MINUTES),
     keys,
@@ -245,6 +249,7 @@ export function createServices(
     answers,
     imports,
     syncs: new SyncService(new SyncStore(database), { imports, books, depositDetails }),
+    parity: new ParityService({ books, lines: new BookLineStore(), savedReports, audit }),
     demo: new DemoService({ organizations, provisions, users, imports }),
     backups: new BackupService(address, books, depositDetails, audit),
     findObstacle: () => findObstacle(database, { mustLead: true }),

@@ -1,7 +1,8 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { OperatorError } from '../errors';
 import type { SourceCredentials } from '../source/v2-client';
 import { UsageError } from './command-options';
+import { readSecret, rethrowUnreadable } from './secret-file';
 import { firstLineOf } from './terminal';
 
 /** Where the credentials of a v2 service stand. */
@@ -18,13 +19,12 @@ export interface CredentialSources {
   readonly names: string;
 }
 
-const OTHERS_MAY = 0o006;
 const MS_PER_SECOND = 1000;
 
 /** Reads the address of a service. Commander does not read it, because its message would repeat the credentials in it. */
 export function readAddress(option: string, provisionOption: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`${option}: expected an address such as https://old.example.org`);
+  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`${option}: expected an address such as https://service.example.org`);
   if (url.username !== '' || url.password !== '') throw new UsageError(`${option} must not have credentials: ${provisionOption} has them`);
   return url;
 }
@@ -43,20 +43,6 @@ export async function readCredentials(sources: CredentialSources): Promise<Sourc
   assertHeader(provision, `The provision of ${service}`);
   assertHeader(cookie ?? '', `The cookie of ${service}`);
   return { provision, cookie: cookie === '' ? undefined : cookie };
-}
-
-const rethrowUnreadable =
-  (file: string) =>
-  (error: unknown): never => {
-    throw new OperatorError(`Cannot read ${file}`, { cause: error });
-  };
-
-/** Reads a secret from a file of its own, which no other account may read. */
-async function readSecret(file: string): Promise<Buffer> {
-  const { mode } = await stat(file).catch(rethrowUnreadable(file));
-  if ((mode & OTHERS_MAY) !== 0)
-    throw new OperatorError(`${file}: every account of this machine may read or change it: chmod o= takes that away`);
-  return readFile(file).catch(rethrowUnreadable(file));
 }
 
 function assertHeader(value: string, name: string): void {

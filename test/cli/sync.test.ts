@@ -234,7 +234,7 @@ describe('an operator who syncs with the old service', () => {
         misused('--from must not have credentials: --provision-file has them'),
       );
       expect(await runCommand(syncs.environment, at('old.example.org'))).toEqual(
-        misused('--from: expected an address such as https://old.example.org'),
+        misused('--from: expected an address such as https://service.example.org'),
       );
     }));
 

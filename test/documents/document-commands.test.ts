@@ -73,6 +73,9 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'npm run -s gateway -- backup first.backup': 'backup-and-restore.test.ts',
   'npm run -s gateway -- verify first.backup': 'backup-and-restore.test.ts',
   'deposit-gateway sync end': 'sync.test.ts',
+  // It asks the gateway at its real port.
+  "npm run -s gateway -- parity --organization 'Hope Foundation' --from 2026-01-01 --to 2026-01-31 --provision-file parity-provision":
+    'parity.test.ts',
   // It needs a database with the extension.
   'DATABASE_ENGINE=citus deposit-gateway migrate': 'database-commands.test.ts',
   // A form of other commands.

@@ -21,7 +21,7 @@ export interface Pair {
   readonly now: OldService;
 }
 
-export const JANUARY = ['--from', '2026-01-01', '--to', '2026-01-31'];
+const JANUARY = ['--from', '2026-01-01', '--to', '2026-01-31'];
 /** No database is asked. With an address of one, the command runs in the process of the test. */
 export const ENVIRONMENT = { LOG_LEVEL: 'fatal', DATABASE_URL: 'postgresql://nobody@127.0.0.1:9/none' };
 /** No test waits between requests. */

@@ -13,7 +13,7 @@ import {
   type ChainPlace,
 } from '../../formats/audit-row';
 import { isByTransactionDate } from '../../formats/line-conditions';
-import { describeDateFault, isLocalDate, type LocalDate } from '../../values/dates';
+import { readDate } from '../command-options';
 import { withServices, type CommandContext } from '../command';
 import { formatTable, printResult, readCount } from '../terminal';
 
@@ -133,11 +133,6 @@ function toList(organizationId: number, { from, to, user, provision, start, end,
     from: from === undefined ? undefined : new Date(from),
     before: to === undefined ? undefined : new Date(new Date(to).getTime() + MS_PER_DAY),
   };
-}
-
-function readDate(text: string): LocalDate {
-  if (!isLocalDate(text)) throw new InvalidArgumentError(`${describeDateFault(text)}.`);
-  return text;
 }
 
 function readAnchor(text: string): ChainPlace {

@@ -39,6 +39,7 @@ const commands: Readonly<Record<string, () => CreateCommand>> = {
   backup: () => (require('./backup-commands') as typeof import('./backup-commands')).backupCommand,
   restore: () => (require('./backup-commands') as typeof import('./backup-commands')).restoreCommand,
   verify: () => (require('./backup-commands') as typeof import('./backup-commands')).verifyCommand,
+  parity: () => (require('./parity-command') as typeof import('./parity-command')).parityCommand,
   report: () => (require('./report-command') as typeof import('./report-command')).reportCommand,
   schema: () => (require('./schema-command') as typeof import('./schema-command')).schemaCommand,
   completions: () => (require('./completions-command') as typeof import('./completions-command')).completionsCommand,

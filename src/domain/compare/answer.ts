@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { OperatorError, errorTable } from '../../errors';
+import { OperatorError } from '../../errors';
 import { decodeText } from '../../formats/import-format';
 import type { RawLine } from '../../formats/import-line';
 import { readResponse, type AnswerFrame } from '../../formats/response-reader';
 import { SourceError } from '../../source/source-error';
+import { PASSING_TEXTS } from '../../source/v2-source';
 import { readRetryAfter, withoutPages, type SourceCredentials, type V2Client } from '../../source/v2-client';
 import { toCents, toMoney } from '../../values/money';
 import { NoReport } from './line-pairs';
@@ -21,7 +22,6 @@ export interface Service {
 const HEADERS = ['content-type', 'content-disposition', 'www-authenticate'] as const;
 /** The statuses of a proxy, and of a service that asks to come again. */
 const PASSING = [408, 425, 429, 502, 503, 504];
-const PASSING_TEXTS: readonly string[] = [errorTable.UNDER_MAINTENANCE.text, errorTable.ESTABLISHING_SESSION_FAILED.text];
 /** No answer without lines is longer. */
 const MAX_BODY_BYTES = 1_000_000;
 

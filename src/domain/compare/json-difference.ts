@@ -5,7 +5,7 @@
 export const textClasses = [
   ...(['key-missing', 'key-extra', 'key-order', 'type', 'value', 'zeros', 'null', 'escapes', 'whitespace', 'text-whitespace'] as const),
 ] as const;
-export type TextClass = (typeof textClasses)[number];
+type TextClass = (typeof textClasses)[number];
 
 export interface TextDifference {
   readonly class: TextClass;

@@ -46,7 +46,7 @@ export interface Side {
 }
 
 export const outcomes = ['equal', 'accepted', 'different', 'moving', 'unreachable', 'not-asked'] as const;
-export type Outcome = (typeof outcomes)[number];
+type Outcome = (typeof outcomes)[number];
 
 export interface QuestionResult {
   readonly question: string;

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { toV2Json } from '../../formats/line-sum';
+import { extraNames, type FileValues, type LineName } from '../../line/line-fields';
+import { toCents, toMoney } from '../../values/money';
+
+/** A line as a door gives it: values by their names in files. Nothing is known of the values. */
+export type DoorLine = Readonly<Partial<Record<LineName, unknown>>>;
+
+/** The figures that doors are compared by, in the order in which a difference is told. `extras` is a digest of the fields that v2 lacks. */
+export const figureNames = [
+  ...(['lines', 'transactions', 'deposits', 'amountByLine', 'amountByTransaction'] as const),
+  ...(['amountByAllocation', 'unknownShares', 'digest', 'extras'] as const),
+] as const;
+export type FigureName = (typeof figureNames)[number];
+
+/** Figures as text. One that a door does not tell is undefined, and so is a sum without a known share. */
+export type DoorFigures = { readonly [Name in FigureName]?: string | undefined };
+
+/** The first figure that both tell and that differs; undefined when there is none. */
+export const findDifferingFigure = (books: DoorFigures, door: DoorFigures): FigureName | undefined =>
+  figureNames.find((name) => books[name] !== undefined && door[name] !== undefined && books[name] !== door[name]);
+
+/**
+ * Counts, control totals and digest of the lines of a door, in report order. They are computed by themselves and not by the code that the
+ * doors share, whose faults they shall find. What is no amount counts as 0.00: the digest tells it.
+ */
+export class LineFigures {
+  private readonly digest = createHash('sha256');
+  private readonly extras = createHash('sha256');
+  private lines = 0;
+  private transactions = 0;
+  private deposits = 0;
+  private knownShares = 0;
+  private lineCents = 0n;
+  private transactionCents = 0n;
+  private shareCents = 0n;
+  private previous: DoorLine | undefined;
+
+  /** Begins the figures of lines with all fields, or of lines with the fields of v2. */
+  constructor(private readonly hasExtras: boolean) {}
+
+  add(lines: readonly DoorLine[]): void {
+    let [v2, others] = ['', ''];
+    for (const line of lines) {
+      const cents = centsOf(line.amount) ?? 0n;
+      this.lines++;
+      this.lineCents += cents;
+      if (line.deposit_id !== this.previous?.deposit_id) this.deposits++;
+      if (line.transaction_id !== this.previous?.transaction_id) {
+        this.transactions++;
+        this.transactionCents += cents;
+      }
+      this.previous = line;
+      v2 += `${toV2Json(line as FileValues)}\n`;
+      if (!this.hasExtras) continue;
+      const share = centsOf(line.allocation_amount);
+      if (share !== undefined) this.knownShares++;
+      this.shareCents += share ?? 0n;
+      others += `${JSON.stringify(extraNames.map((name) => line[name]))}\n`;
+    }
+    this.digest.update(v2);
+    this.extras.update(others);
+  }
+
+  end(): DoorFigures {
+    const { lines, transactions, deposits, knownShares } = this;
+    return {
+      ...{ lines: String(lines), transactions: String(transactions), deposits: String(deposits) },
+      ...{ amountByLine: toMoney(this.lineCents), amountByTransaction: toMoney(this.transactionCents) },
+      digest: this.digest.digest('hex'),
+      ...(this.hasExtras && {
+        amountByAllocation: lines > 0 && knownShares === 0 ? undefined : toMoney(this.shareCents),
+        unknownShares: String(lines - knownShares),
+        extras: this.extras.digest('hex'),
+      }),
+    };
+  }
+}
+
+const centsOf = (value: unknown): bigint | undefined => (typeof value === 'string' ? toCents(value) : undefined);

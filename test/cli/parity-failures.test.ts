@@ -152,7 +152,7 @@ describe('an operator who ends a comparison', () => {
   test.each([
     [['--to', '2026-02-30'], /^error: option '--to <date>' argument '2026-02-30' is invalid\. /],
     [['--from', '2026-01-02', '--to', '2026-01-01'], /^--from must not be after --to\n$/],
-    [['--url', 'ftp://gateway'], /^--url: expected an address such as https:\/\/gateway\.example\.org\n$/],
+    [['--url', 'ftp://gateway'], /^--url: expected an address such as https:\/\/service\.example\.org\n$/],
     [['--url', 'http://ada:secret@gateway'], /^--url must not have credentials: --provision-file has them\n$/],
   ])('is told what is wrong in %s', async (options, fault) => {
     const result = await runCommand(compared.environment, compared.words(compared.gateway.url, compared.organization, ...options));

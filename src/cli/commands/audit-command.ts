@@ -13,8 +13,9 @@ import {
   type ChainPlace,
 } from '../../formats/audit-row';
 import { isByTransactionDate } from '../../formats/line-conditions';
-import { readDate } from '../command-options';
+import type { LocalDate } from '../../values/dates';
 import { withServices, type CommandContext } from '../command';
+import { readDate } from '../command-options';
 import { formatTable, printResult, readCount } from '../terminal';
 
 interface ListOptions {

@@ -7,6 +7,8 @@ const FLAT_OBJECT = /\{[^"{}\\]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^"{}\\]*)*\}/y;
 
 /** An object that is longer than this goes through the fault finder, so that a broken one does not fill the memory. */
 const MAX_GUESS_LENGTH = 1_000_000;
+/** No line of a report is longer. */
+const MAX_OBJECT_LENGTH = 10_000_000;
 
 /** Gets the text of an answer around its lines, which are then read as texts. */
 export interface AnswerFrame {
@@ -75,6 +77,8 @@ export async function* readResponse(pieces: AsyncIterable<string>, frame?: Answe
     }
     if (slow === undefined) rest = text.slice(at);
     else slow += text.slice(start);
+    if (slow !== undefined && slow.length > MAX_OBJECT_LENGTH)
+      throw toFault(`its line ${line + 1} is longer than ${MAX_OBJECT_LENGTH} characters`);
     yield lines;
   }
   for (const character of rest) if (!walk.take(character)) throw walk.describeFault();
@@ -96,6 +100,8 @@ function parseGuess(text: string): unknown {
 /** Each character of the name "response" may be written as an escape of six characters. */
 const MAX_NAME_LENGTH = 50;
 const ARRAY_DEPTH = 2;
+/** No answer is nested so deeply. */
+const MAX_DEPTH = 200;
 
 /** Knows where in an answer a text stands that is read character by character. */
 class AnswerWalk {
@@ -137,6 +143,7 @@ class AnswerWalk {
     if (isOuter && finder.expects('key')) this.name = character;
     else if (isOuter && finder.isInName && this.name.length < MAX_NAME_LENGTH) this.name += character;
     if (!finder.add(character)) return false;
+    if (finder.depth > MAX_DEPTH) throw toFault('it is nested too deeply');
     if (this.state === 'within' && finder.depth === 1) this.state = 'after';
     if (!beginsValue || !isResponse(this.name)) return true;
     if (this.state === 'after') throw toFault('it has two arrays "response"');

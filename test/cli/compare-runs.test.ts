@@ -52,6 +52,15 @@ describe('a comparison', () => {
       expect(await readVerdict('unreachable.json')).toEqual(third.verdict);
     }));
 
+  test('is told that a service is under maintenance, and nothing else of its answer', () =>
+    withPair(async (pair) => {
+      pair.now.errorText = () => 'Under maintenance';
+      pair.now.needsCookie = true;
+      const requests = await write('one.ndjson', JSON.stringify({ method: 'GET', path: JANUARY_REPORT, headers: {} }));
+      const { verdict } = await compare(pair, '--requests', requests, '--timeout', '20s');
+      expect(verdict.questions[0]).toMatchObject({ outcome: 'unreachable', reason: 'The answer is 422: Under maintenance' });
+    }));
+
   test('asks again after a failure that passes', () =>
     withPair(async (pair) => {
       fill(pair);
@@ -124,6 +133,10 @@ describe('real traffic', () => {
     '127.0.0.1 - - [01/Nov/2026:00:00:02 +0000] "GET /favicon.ico HTTP/1.1" 404 10 "-" "curl"',
     '127.0.0.1 - - [01/Nov/2026:00:00:03 +0000] "GET /api/v2/authenticated_test_system?token=aSecret HTTP/2.0" 200 10',
     'no line of a log',
+    // None of these is a request of the three paths, and none is sent anywhere with a provision.
+    ...['/api/v2/../../admin/delete', '/api/v2/%2e%2e/admin', '/shop?back=/api/v2/zzz', '/api/v2/donors/ada@example.org'].map(
+      (target) => `127.0.0.1 - - [01/Nov/2026:00:00:04 +0000] "GET ${target} HTTP/1.1" 404 10 "-" "scanner"`,
+    ),
   ].join('\n');
   const headers = { Provision: 'aSecretProvision', Cookie: 'session=aSecret' };
   const asNdjson: readonly { method: string; path: string; headers: Readonly<Record<string, string>> }[] = [
@@ -150,7 +163,7 @@ describe('real traffic', () => {
   const report = JANUARY_REPORT.replace(/^.*\?/, 'report?');
 
   test.each([
-    ['an access log', log, [report, 'authenticated_test_system?token=…']],
+    ['an access log', log, [report, 'authenticated_test_system?…']],
     ['NDJSON', ndjson, [report, 'authenticated_test_session', 'authenticated_test_system with no provision']],
     ['a HAR file', har, [report, 'authenticated_test_session', 'authenticated_test_system with no provision']],
   ])('is asked from %s, each request once and without its credentials', (name, content, asked) =>
@@ -168,14 +181,22 @@ describe('real traffic', () => {
     }),
   );
 
+  test('is compared request by request where their names leave a secret out', () =>
+    withPair(async (pair) => {
+      pair.now.edit = (body, query) => (query.get('key') === '1' ? body.replace('System', 'Any') : body);
+      const lines = [1, 2].map((key) => JSON.stringify({ method: 'GET', path: `/api/v2/authenticated_test_system?key=${key}` }));
+      const { verdict } = await compare(pair, '--requests', await write('keys', `\uFEFF${lines.join('\n')}`));
+      expect(verdict.counts).toMatchObject({ equal: 1, different: 1 });
+      expect(verdict.questions.map(({ question }) => question)).toEqual(Array(2).fill('authenticated_test_system?…'));
+    }));
+
   test('without a request of v2 is refused', () =>
     withPair(async (pair) => {
       const refuse = async (content: string): Promise<unknown> =>
         runCommand(ENVIRONMENT, words(pair, '--requests', await write('none', content)).slice(1));
       expect(await refuse('nothing\nat all')).toEqual(misused(`${path('none')} has no GET request of v2, and 2 others`));
-      expect(await refuse('{\n"log": {}}')).toEqual({
-        ...{ status: 3, stdout: '', stderr: 'The file is no HTTP Archive, no access log, and no JSON object in each line\n' },
-      });
+      expect(await refuse('{\n"log": {}}')).toMatchObject({ status: 2 });
+      expect(await refuse('{"log":{"entries":[null]}}')).toMatchObject({ status: 2 });
     }));
 });
 

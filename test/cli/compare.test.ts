@@ -58,6 +58,34 @@ const kinds: readonly (readonly [name: string, plant: (pair: Pair) => void, clas
   ['a line that is no JSON', onText('"phone":""', '"phone":undefined'), ['body']],
   ['another status', ({ now }) => (now.faultAt = (query) => (query.get('include_pending') === 'true' ? '404' : undefined)), ['status']],
   ['another header', ({ now }) => (now.contentType = 'text/json'), ['header']],
+  [
+    'other values behind a name that is written twice',
+    ({ old, now }) => {
+      old.edit = (body) => body.replace('"city":"', '"city":"A","city":"');
+      now.edit = (body) => body.replace('"city":"', '"city":"B","city":"');
+    },
+    ['value'],
+  ],
+  ['a mark of the byte order', onText('{"response"', '\uFEFF{"response"'), ['body']],
+  [
+    'another separator that comes as often',
+    ({ old, now }) => {
+      old.edit = (body) => body.replace('},{', '}, {');
+      now.edit = (body) => body.replace(/\},\{(?=[^}]*\}\])/, '}, {');
+    },
+    ['body'],
+  ],
+  [
+    'a long text beside the lines',
+    ({ old, now }) => {
+      old.edit = (body) => body.replace('{"response"', `{"note":"${'a'.repeat(70_000)}","response"`);
+      now.edit = (body) => body.replace('{"response"', `{"note":"${'b'.repeat(70_000)}","response"`);
+    },
+    ['body'],
+  ],
+  ['a line that is nested deeply', onText('"phone":""', `"phone":${'['.repeat(150)}${']'.repeat(150)}`), ['body']],
+  ['a provision in other letters', onText('9b2f4a1e', '9B2F4A1E'), ['value']],
+  ['other names of the ids', onText(/"(deposit|transaction|allocation)_id"/g, '"$1Id"'), ['line-missing', 'line-extra']],
   ['another text', onText('System request', 'Request'), ['value']],
 ];
 
@@ -138,6 +166,25 @@ describe('compare', () => {
       expect(verdict.classes).toEqual([expect.objectContaining({ class: 'escapes', count: 2, isAccepted: true })]);
       pair.now.gifts[3]!.cents++;
       expect((await compare(pair, '--accept', 'escapes')).verdict.counts).toMatchObject({ accepted: 0, different: 2 });
+    }));
+
+  test.each([
+    ['zeros', onText(/"city"(.*?)"fee_amount":"0.00"/s, String.raw`"c\u0069ty"$1"fee_amount":"0.0"`), 'escapes'],
+    ['key-order', onText('"phone":"","email_address":""', '"email_address": "","phone":""'), 'whitespace'],
+  ] as const)('does not let %s hide another difference of the same line', (accepted, plant, hidden) =>
+    withPair(async (pair) => {
+      fill(pair);
+      plant(pair);
+      const { status, verdict } = await compare(pair, '--accept', accepted);
+      expect([status, verdict.classes.map(({ class: kind }) => kind).sort()]).toEqual([1, [accepted, hidden].sort()]);
+    }),
+  );
+
+  test('is undecided where neither answer is a report', () =>
+    withPair(async (pair) => {
+      pair.old.edit = (body) => body.replace(/^\{"response".*/s, '{"lines":["A"]}');
+      pair.now.edit = (body) => body.replace(/^\{"response".*/s, '{"lines":["B"]}');
+      expect((await compare(pair)).verdict.verdict).toBe('undecided');
     }));
 
   test('matches lines in any order, of whichever number', () =>

@@ -1,11 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { Comparison } from '../../domain/compare/comparison';
 import {
   caseQuestions,
   keyOf,
+  LEFT_OUT,
   nameQuestion,
   pendingChoices,
   reportQuestions,
@@ -60,6 +62,7 @@ interface Options {
 /** No old service has an earlier deposit, and each month is asked for. */
 const FIRST_DATE = '1900-01-01';
 const MAX_RATE = 1000;
+const UNDECIDED = 3;
 /** A run that is killed loses the answers of so long a time. */
 const SAVE_MS = 5000;
 
@@ -122,7 +125,7 @@ class DifferentError extends OperatorError {}
 async function compare(options: Options, context: CommandContext): Promise<void> {
   const questions = await readQuestions(options);
   const stopping = new AbortController();
-  const off = onStopSignal(() => (stopping.signal.aborted ? process.exit(1) : stopping.abort()));
+  const off = onStopSignal(() => (stopping.signal.aborted ? process.exit(UNDECIDED) : stopping.abort()));
   const service = async (
     side: 'old' | 'new',
   ): Promise<{ client: V2Client; credentials: { provision: string; cookie: string | undefined } }> => {
@@ -153,7 +156,7 @@ async function compare(options: Options, context: CommandContext): Promise<void>
       ...{ old, new: now, accepted: options.accept, showsValues: options.showValues, rate: options.rate, signal: stopping.signal },
     });
     const verdict = await run(comparison, questions, options, context);
-    printResult(context.terminal, context.json, verdict, formatVerdict(verdict).join('\n'));
+    printResult(context.terminal, context.json, verdict, context.json ? '' : formatVerdict(verdict).join('\n'));
     if (verdict.verdict === 'different') throw new DifferentError('The new service does not answer as the old one does');
     if (verdict.verdict === 'undecided')
       throw new UndecidedError('It could not be decided whether the new service answers as the old one does');
@@ -205,10 +208,14 @@ async function run(
   const begunAt = new Date().toISOString();
   const earlier = options.sinceVerdict === undefined ? new Map<string, QuestionResult>() : await readEarlier(options.sinceVerdict, options);
   const open = questions.filter((question) => !earlier.has(nameQuestion(question)));
-  const known = new Map(questions.map((question) => [nameQuestion(question), earlier.get(nameQuestion(question))]));
-  const mayReplace = options.force || options.verdict === options.sinceVerdict;
+  const known = new Map(questions.map((question) => [keyOf(question), earlier.get(nameQuestion(question))]));
+  const isOwn =
+    options.verdict !== undefined && options.sinceVerdict !== undefined && resolve(options.verdict) === resolve(options.sinceVerdict);
+  const mayReplace = options.force || isOwn;
   const judge = (): Verdict => {
-    const results = [...known].map(([name, result]) => result ?? ({ question: name, outcome: 'not-asked' } as const));
+    const results = questions.map(
+      (question) => known.get(keyOf(question)) ?? ({ question: nameQuestion(question), outcome: 'not-asked' } as const),
+    );
     return toVerdict({ old: options.old, new: options.new, begunAt, accepted: options.accept }, results, comparison.examples);
   };
   let savedAt = 0;
@@ -223,8 +230,8 @@ async function run(
   const progress = startProgress(terminal, open.length, 'Comparing {bar} {value} of {total} | {lines} lines | {duration_formatted}');
   let lines = 0;
   try {
-    for await (const result of comparison.run(open)) {
-      known.set(result.question, result);
+    for await (const [question, result] of comparison.run(open)) {
+      known.set(keyOf(question), result);
       lines += result.old?.lines ?? 0;
       progress.add(1, { lines });
       if (performance.now() - savedAt > SAVE_MS) await save(false);
@@ -252,7 +259,7 @@ async function readEarlier(file: string, options: Options): Promise<Map<string, 
   if (old !== options.old || now !== options.new) throw new UsageError(`${file} is a verdict about ${old} and ${now}`);
   const isSettled = ({ question, outcome, classes }: QuestionResult): boolean =>
     // A name that leaves a value out may be that of several questions.
-    !question.includes('…') &&
+    !question.includes(LEFT_OUT) &&
     (outcome === 'equal' ||
       (outcome === 'accepted' && Object.keys(classes ?? {}).every((kind) => options.accept.some((accepted) => accepted === kind))));
   return new Map(questions.filter(isSettled).map((result) => [result.question, result]));
@@ -286,13 +293,16 @@ function formatVerdict({ verdict, counts, classes, questions }: Verdict): string
           '',
           formatTable(
             ['QUESTION', 'OUTCOME', 'OLD LINES', 'NEW LINES', 'OLD AMOUNTS', 'NEW AMOUNTS', 'DAYS', 'REASON'],
-            others.map(({ question, outcome, old, new: now, days = {}, reason = '' }) => [
-              ...[question, outcome, lines(old), lines(now), old?.amount ?? '', now?.amount ?? ''],
-              ...[formatDays(Object.keys(days).sort()), reason],
-            ]),
+            others
+              .slice(0, MAX_SHOWN)
+              .map(({ question, outcome, old, new: now, days = {}, reason = '' }) => [
+                ...[question, outcome, lines(old), lines(now), old?.amount ?? '', now?.amount ?? ''],
+                ...[formatDays(Object.keys(days).sort()), reason],
+              ]),
           ),
         ]),
     '',
+    ...(others.length > MAX_SHOWN ? [`and ${others.length - MAX_SHOWN} more, which --json and --verdict list`] : []),
     describeVerdict(verdict, counts, questions.length, sum),
   ];
 }
@@ -304,6 +314,8 @@ function describeVerdict(verdict: Verdict['verdict'], counts: Verdict['counts'],
   return `Undecided: ${open} of ${questions} questions are moving, unreachable or not asked. --since-verdict asks them again.`;
 }
 
+/** The questions that a page for people lists. */
+const MAX_SHOWN = 50;
 const MAX_SHOWN_DAYS = 3;
 const formatDays = (days: readonly string[]): string =>
   `${days.slice(0, MAX_SHOWN_DAYS).join(' ')}${days.length > MAX_SHOWN_DAYS ? ` and ${days.length - MAX_SHOWN_DAYS} more` : ''}`;

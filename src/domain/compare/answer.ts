@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { OperatorError } from '../../errors';
@@ -28,7 +29,7 @@ const MAX_BODY_BYTES = 1_000_000;
 /** What a service answers to one question. Its lines are read as they come. */
 export interface Answer {
   readonly status: number;
-  /** The headers that matter, in a form that spelling does not change. */
+  /** The headers that matter. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The body of an answer without lines. The service's own provision in it has the same name for both. */
   readonly body: string;
@@ -56,15 +57,17 @@ export async function ask({ client, credentials }: Service, question: Question):
       throw new SourceError(`The answer is ${status}`, { isPassing: true, retryAfterMs: readRetryAfter(response) });
     }
     const hasLines = isReport(question) && status === 200;
-    const body = hasLines ? '' : await readBody(withoutPages(client.bodyOf(response)));
-    if (PASSING_TEXTS.some((text) => body.includes(`"${text}"`)))
-      throw new SourceError(`The answer is ${status}: ${body}`, { isPassing: true });
+    const body = hasLines ? '' : await readBody(client.bodyOf(response));
+    const passing = PASSING_TEXTS.find((text) => readErrorText(body) === text);
+    if (passing !== undefined) throw new SourceError(`The answer is ${status}: ${passing}`, { isPassing: true });
+    const isAllowed = provision === 'given' && hasSession;
+    if (status === 200 && isAllowed && body.trimStart().startsWith('<')) throw new SourceError(PAGE, { isPassing: false });
     const version = response.headers['x-data-version'];
     return {
       status,
       headers: Object.fromEntries(HEADERS.map((name) => [name, toHeader(response, name)])),
-      body: body.replaceAll(credentials.provision, '‹provision›'),
-      lines: hasLines ? new LineReader(response, client, signal) : undefined,
+      body: withoutProvision(body, credentials.provision),
+      lines: hasLines ? new LineReader(response, client, signal, isAllowed) : undefined,
       version: typeof version === 'string' ? version : undefined,
       drop: () => void (response.complete || response.destroy()),
     };
@@ -73,8 +76,30 @@ export async function ask({ client, credentials }: Service, question: Question):
   }
 }
 
+const PAGE = 'The answer is a web page, such as that of a login';
+
+/** The text of an error in the form of the contract (section 2.3). */
+export function readErrorText(body: string): string | undefined {
+  try {
+    const { errors } = JSON.parse(body) as { readonly errors?: readonly { readonly error?: unknown }[] };
+    const text = errors?.[0]?.error;
+    return typeof text === 'string' ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The body with one name in the place of the provision, which the services have different ones of, and another one where its letters differ. */
+function withoutProvision(body: string, provision: string): string {
+  return body
+    .replaceAll(provision, '‹provision›')
+    .replaceAll(new RegExp(provision.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'gi'), '‹provision in other letters›');
+}
+
+/** A header as callers read it: the letters and the white space of a content type do not matter. */
 function toHeader({ headers }: IncomingMessage, name: (typeof HEADERS)[number]): string | undefined {
-  return headers[name]?.toString().toLowerCase().replace(/\s+/g, '');
+  const value = headers[name]?.toString();
+  return name === 'content-type' ? value?.toLowerCase().replace(/\s+/g, '') : value;
 }
 
 async function readBody(body: AsyncIterable<Buffer>): Promise<string> {
@@ -85,7 +110,9 @@ async function readBody(body: AsyncIterable<Buffer>): Promise<string> {
     length += piece.length;
     if (length > MAX_BODY_BYTES) throw new SourceError('The answer is too long for one without lines', { isPassing: false });
   }
-  return Buffer.concat(pieces).toString();
+  const whole = Buffer.concat(pieces);
+  // Other bytes must not become one replacement character.
+  return whole.toString(isUtf8(whole) ? 'utf8' : 'latin1');
 }
 
 /** The text of an answer around its lines. */
@@ -126,28 +153,31 @@ const AMOUNT = /"amount"\s*:\s*"([^"]*)"/;
 /** Reads the lines of a report as they come, and sums them up. */
 export class LineReader {
   private readonly frame = new Frame();
-  private readonly hash = createHash('sha256');
-  private readonly batches: AsyncIterator<readonly RawLine[]>;
+  private readonly lineHash = createHash('sha256');
+  private readonly byteHash = createHash('sha256');
+  private batches: AsyncIterator<readonly RawLine[]> | undefined;
   private batch: readonly RawLine[] = [];
   private at = 0;
   private cents: bigint | undefined = 0n;
-  private digestText: string | undefined;
+  private digests: { readonly lines: string; readonly bytes: string } | undefined;
   lines = 0;
 
   constructor(
     private readonly response: IncomingMessage,
     private readonly client: V2Client,
     private readonly signal: AbortSignal,
-  ) {
-    this.batches = readResponse(decodeText(withoutPages(client.bodyOf(response))), this.frame)[Symbol.asyncIterator]();
-  }
+    /** True where a web page stands for the login of a session that has ended. */
+    private readonly isAllowed: boolean,
+  ) {}
 
   /**
    * True when another line stands next, which `take` then takes. Throws a SourceError for an answer that is not whole, and a NoReport for one
-   * that is whole and no report.
+   * that is no report.
    */
   async fill(): Promise<boolean> {
     while (this.at === this.batch.length) {
+      // The time of a stall begins with the reading: the other service may take long to its first byte.
+      this.batches ??= readResponse(decodeText(this.hashed()), this.frame)[Symbol.asyncIterator]();
       const next = await this.batches.next().catch((error: unknown) => this.fail(error));
       if (next.done) {
         if (!this.response.complete) throw new SourceError('The answer breaks off', { isPassing: true });
@@ -180,15 +210,31 @@ export class LineReader {
 
   /** The sums of all lines, after the last one. */
   get sums(): Required<Pick<Side, 'lines' | 'amount' | 'digest'>> {
-    this.digestText ??= this.hash.digest('hex');
-    return { lines: this.lines, amount: this.cents === undefined ? null : toMoney(this.cents), digest: this.digestText };
+    return { lines: this.lines, amount: this.cents === undefined ? null : toMoney(this.cents), digest: this.ended.lines };
+  }
+
+  /** The SHA-256 of the whole answer without its coding, after the last line. */
+  get bytes(): string {
+    return this.ended.bytes;
+  }
+
+  private get ended(): { readonly lines: string; readonly bytes: string } {
+    return (this.digests ??= { lines: this.lineHash.digest('hex'), bytes: this.byteHash.digest('hex') });
+  }
+
+  private async *hashed(): AsyncGenerator<Buffer> {
+    const body = this.client.bodyOf(this.response);
+    for await (const piece of (this.isAllowed ? withoutPages(body) : body) as AsyncIterable<Buffer>) {
+      this.byteHash.update(piece);
+      yield piece;
+    }
   }
 
   private addUp(batch: readonly RawLine[]): void {
     this.lines += batch.length;
     if (batch.length === 0) return;
     if (batch.some(({ text }) => text === undefined)) throw new NoReport('The answer has a line that is no object');
-    this.hash.update(`${batch.map(({ text }) => text).join('\n')}\n`);
+    this.lineHash.update(`${batch.map(({ text }) => text).join('\n')}\n`);
     for (const { text } of batch) {
       if (this.cents === undefined) return;
       const cents = toCents(AMOUNT.exec(text!)?.[1] ?? '');
@@ -197,9 +243,11 @@ export class LineReader {
   }
 
   private fail(error: unknown): never {
-    if (error instanceof OperatorError && !(error instanceof SourceError) && this.response.complete) {
-      throw new NoReport(error.message.replace(/^The file/, 'The answer'), { cause: error });
-    }
+    const isOfText = error instanceof OperatorError && !(error instanceof SourceError);
+    // Without a length, a connection that breaks off looks like the end of a text.
+    if (isOfText && !CUT.test(error.message)) throw new NoReport(error.message.replace(/^The file/, 'The answer'), { cause: error });
     throw this.client.toSourceError(error, this.signal);
   }
 }
+
+const CUT = /breaks off|ends within/;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { findDifferences } from './json-difference';
 import { SourceError } from '../../source/source-error';
-import { ask, type Answer, type LineReader, type Service } from './answer';
+import { ask, readErrorText, type Answer, type LineReader, type Service } from './answer';
 import { keyOfLine, LinePairs, NoReport, TooManyLines, type Part } from './line-pairs';
 import { keyOf, nameQuestion, type Question } from './question';
 import { Mask, MAX_EXAMPLES, Tally, type Difference, type DifferenceClass, type Example, type QuestionResult, type Side } from './verdict';
@@ -22,8 +22,11 @@ const MAX_READINGS = 3;
 const MAX_UNREACHABLE = 3;
 /** Where many lines differ, so many times as many readings match a part of them each. */
 const MORE_PARTS = 4;
+/** Lines with few different ids cannot be matched in parts. */
+const MAX_PARTS = 16;
 const MS_PER_SECOND = 1000;
 const WHOLE: Part = { number: 0, of: 1 };
+const NO_LINES: Part = { number: 0, of: 0 };
 
 /** What was found out about one question. */
 interface Finding {
@@ -57,7 +60,7 @@ export class Comparison {
    * Asks the questions one after another, and those that are the same request once. Results come as they are known. When several questions
    * in turn have no answer, or the signal ends the work, the others are not asked.
    */
-  async *run(questions: readonly Question[]): AsyncGenerator<QuestionResult> {
+  async *run(questions: readonly Question[]): AsyncGenerator<readonly [Question, QuestionResult]> {
     const asked = new Set<string>();
     let unreachable = 0;
     for (const question of questions) {
@@ -66,8 +69,10 @@ export class Comparison {
       asked.add(key);
       const isAsked = unreachable < MAX_UNREACHABLE && !this.options.signal.aborted;
       const result: QuestionResult = isAsked ? await this.decide(question) : { question: nameQuestion(question), outcome: 'not-asked' };
-      unreachable = result.outcome === 'unreachable' ? unreachable + 1 : isAsked ? 0 : unreachable;
-      yield result;
+      // A service may give no answer to the wrong credentials of some questions, and answers to all others.
+      const isPlain = question.provision === 'given' && question.hasSession;
+      if (isAsked && isPlain) unreachable = result.outcome === 'unreachable' ? unreachable + 1 : 0;
+      yield [question, result];
     }
   }
 
@@ -107,7 +112,7 @@ export class Comparison {
 
   /** Compares both answers, in several readings when many lines differ. */
   private async compareAll(question: Question): Promise<Finding> {
-    for (let of = 1; ; of *= MORE_PARTS) {
+    for (let of = 1; of <= MAX_PARTS; of *= MORE_PARTS) {
       try {
         if (of === 1) return await this.compare(question, WHOLE, new Tally());
         const tally = new Tally();
@@ -122,6 +127,9 @@ export class Comparison {
         if (!(error instanceof TooManyLines)) throw error;
       }
     }
+    const tally = new Tally();
+    tally.add({ class: 'body', path: '', old: 'lines', new: 'more other lines than can be matched' });
+    return this.compare(question, NO_LINES, tally);
   }
 
   /**
@@ -140,15 +148,24 @@ export class Comparison {
         const pairs = new LinePairs(part, found);
         const faults = await this.readBoth([old.lines, now.lines], pairs);
         const [fault, faultNow] = faults;
+        // Nothing is known of the rest of two answers that are no reports.
+        if (fault !== undefined && faultNow !== undefined)
+          throw new FailedService(oldService, new SourceError(fault, { isPassing: false }));
         const areReports = old.lines && now.lines && fault === undefined && faultNow === undefined;
         if (part.number === 0) {
           if (fault !== faultNow) found({ class: 'body', path: '', old: fault ?? 'a report', new: faultNow ?? 'a report' });
           if (areReports) compareFrames(old.lines, now.lines, found);
         }
         const left = areReports ? pairs.leftKeys : new Set<string>();
-        if (tally.outcome(accepted) === 'different' || left.size > 0) {
+        const isDifferent = tally.outcome(accepted) === 'different' || left.size > 0 || (areReports && old.lines.bytes !== now.lines.bytes);
+        if (isDifferent) {
           const counts = await this.askOldAgain(question, old, fault, left);
           if (areReports) pairs.tellLeft((key) => counts.get(key) ?? 0);
+        }
+        // What no class has, such as another encoding.
+        const isLast = part.number === part.of - 1;
+        if (isLast && areReports && old.lines.bytes !== now.lines.bytes && tally.outcome([]) === 'equal') {
+          found({ class: 'body', path: '', old: 'a report', new: 'the same lines in other bytes' });
         }
         return { tally, old: toSide(old, fault), new: toSide(now, faultNow) };
       } finally {
@@ -199,7 +216,6 @@ export class Comparison {
     const again = await this.ask(service, question);
     const counts = new Map<string, number>();
     try {
-      const before = toSide(old, fault);
       let faultNow: string | undefined;
       for (const { lines } = again; lines;) {
         const filled = lines.isFilled || (await faultOf(service, lines.fill()));
@@ -211,7 +227,11 @@ export class Comparison {
         if (keys.has(key)) counts.set(key, (counts.get(key) ?? 0) + 1);
       }
       const isSame =
-        old.status === again.status && old.body === again.body && fault === faultNow && before.digest === toSide(again, faultNow).digest;
+        old.status === again.status &&
+        old.body === again.body &&
+        JSON.stringify(old.headers) === JSON.stringify(again.headers) &&
+        fault === faultNow &&
+        (!old.lines || fault !== undefined || old.lines.bytes === again.lines?.bytes);
       if (!isSame) throw new Moving();
       return counts;
     } finally {
@@ -275,32 +295,28 @@ function compareHeads(old: Answer, now: Answer, found: (difference: Difference) 
     found({ class: 'status', path: '', old: describe(old), new: describe(now) });
     return;
   }
-  if (old.lines || old.body === now.body) return;
-  try {
-    for (const difference of findDifferences(old.body, now.body)) {
-      // The texts of errors are what callers read of them.
-      const kind = difference.class === 'value' && old.status !== 200 ? 'error-text' : difference.class;
-      found({ ...difference, class: kind });
-    }
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    found({ class: 'body', path: '', old: describe(old), new: describe(now) });
+  if (old.lines) return;
+  for (const difference of findDifferences(old.body, now.body)) {
+    if (difference.class === 'body') found({ class: 'body', path: '', old: describe(old), new: describe(now) });
+    // The texts of errors are what callers read of them.
+    else found({ ...difference, class: difference.class === 'value' && old.status !== 200 ? 'error-text' : difference.class });
   }
 }
 
 /** The status of an answer, with the text of an error in the form of the contract (section 2.3). */
 function describe({ status, body }: Answer): string {
-  const text = /"error"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(body)?.[1];
+  const text = readErrorText(body);
   return text === undefined ? String(status) : `${status} ${text}`;
 }
 
 /** Compares what stands around the lines. */
 function compareFrames(old: LineReader, now: LineReader, found: (difference: Difference) => void): void {
   const [before, after] = [old.frameText, now.frameText];
-  if (before === undefined || after === undefined) {
-    if (before !== after) found({ class: 'body', path: '', old: 'the text around the lines', new: 'another one' });
-    return;
+  if (before !== undefined && after !== undefined) {
+    for (const difference of findDifferences(before, after)) {
+      const isBody = difference.class === 'body';
+      found(isBody ? { class: 'body', path: '', old: 'the text around the lines', new: 'another one' } : difference);
+    }
   }
-  for (const difference of findDifferences(before, after)) found(difference);
   if (old.lines > 1 && now.lines > 1 && old.separators !== now.separators) found({ class: 'whitespace', path: '' });
 }

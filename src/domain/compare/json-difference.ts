@@ -1,11 +1,11 @@
 /**
  * The kinds of differences between two JSON texts. Those with a form of their own (`zeros`, `null`, `escapes`, `whitespace` and
- * `text-whitespace`) have the same meaning for most readers.
+ * `text-whitespace`) have the same meaning for most readers. `body` stands for a text that is no JSON, or is nested too deeply.
  */
 export const textClasses = [
   ...(['key-missing', 'key-extra', 'key-order', 'type', 'value', 'zeros', 'null', 'escapes', 'whitespace', 'text-whitespace'] as const),
 ] as const;
-type TextClass = (typeof textClasses)[number];
+type TextClass = (typeof textClasses)[number] | 'body';
 
 export interface TextDifference {
   readonly class: TextClass;
@@ -20,54 +20,51 @@ export interface TextDifference {
 interface Node {
   readonly text: string;
   readonly value: unknown;
-  /** The members of an object by name; the last one of those with one name. */
-  readonly members?: ReadonlyMap<string, Node>;
-  /** The names of the members as they are written. */
-  readonly names?: readonly string[];
+  /** The members of an object by name. The second one with a name has a number behind it. */
+  readonly members?: ReadonlyMap<string, Member>;
   readonly elements?: readonly Node[];
-  /** The white space within the value that is not in its texts, with a mark for each token. */
-  readonly space: string;
+}
+interface Member extends Node {
+  /** The name as it is written. */
+  readonly name: string;
 }
 
-/**
- * Finds all differences between two texts that are JSON, from old to new. Equal texts have none. Throws a SyntaxError for a text that is not
- * JSON.
- */
+/** Finds all differences between two texts, from old to new. Equal texts have none, and different ones have some. */
 export function findDifferences(oldText: string, newText: string): TextDifference[] {
   if (oldText === newText) return [];
-  const [before, after] = [new TextReader(oldText).read(), new TextReader(newText).read()];
-  const found = compare(before, after, '');
-  // Members that are missing or moved have other white space around them.
-  const isSame = found.every(({ class: kind }) => !['key-missing', 'key-extra', 'key-order'].includes(kind));
-  if (isSame && before.space !== after.space) found.push({ class: 'whitespace', path: '' });
-  return found;
+  try {
+    const [old, now] = [new TextReader(oldText), new TextReader(newText)];
+    const found = compare(old.read(), now.read(), '');
+    // Texts with other members, or with their members at other places, have the white space of these at other places.
+    const isInPlace = found.every(({ class: kind }) => !['key-missing', 'key-extra', 'key-order'].includes(kind));
+    const spaceOf = ({ space }: TextReader): string => (isInPlace ? space : [...new Set(space)].sort()).join('|');
+    if (spaceOf(old) !== spaceOf(now) || found.length === 0) found.push({ class: 'whitespace', path: '' });
+    return found;
+  } catch (error) {
+    if (error instanceof SyntaxError) return [{ class: 'body', path: '', old: oldText, new: newText }];
+    throw error;
+  }
 }
 
 function compare(before: Node, after: Node, path: string): TextDifference[] {
   if (before.text === after.text) return [];
-  if (before.members && after.members) return compareMembers(before, after, path);
+  if (before.members && after.members) return compareMembers(before.members, after.members, path);
   if (before.elements && after.elements) return compareElements(before.elements, after.elements, path);
   return classesOf(before, after).map((kind) => ({ class: kind, path, old: before.text, new: after.text }));
 }
 
-function compareMembers(before: Node, after: Node, path: string): TextDifference[] {
-  const [old, now] = [before.members!, after.members!];
+function compareMembers(old: ReadonlyMap<string, Member>, now: ReadonlyMap<string, Member>, path: string): TextDifference[] {
   const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
   const found: TextDifference[] = [];
   for (const [name, node] of old) {
     const other = now.get(name);
-    if (other) found.push(...compare(node, other, at(name)));
-    else found.push({ class: 'key-missing', path: at(name), old: node.text });
+    if (!other) found.push({ class: 'key-missing', path: at(name), old: node.text });
+    else found.push(...compare(node, other, at(name)));
+    if (other && node.name !== other.name) found.push({ class: 'escapes', path: at(name) });
   }
   for (const [name, node] of now) if (!old.has(name)) found.push({ class: 'key-extra', path: at(name), new: node.text });
   const [shared, sharedNow] = [[...old.keys()].filter((name) => now.has(name)), [...now.keys()].filter((name) => old.has(name))];
   if (shared.some((name, position) => name !== sharedNow[position])) found.push({ class: 'key-order', path });
-  // A name twice in one object is one more than its reader sees.
-  const [names, namesNow] = [before.names!, after.names!];
-  if (names.length - old.size > namesNow.length - now.size) found.push({ class: 'key-missing', path });
-  if (names.length - old.size < namesNow.length - now.size) found.push({ class: 'key-extra', path });
-  const isSame = found.length === 0 && names.length === namesNow.length;
-  if (isSame && names.some((name, position) => name !== namesNow[position])) found.push({ class: 'escapes', path });
   return found;
 }
 
@@ -110,7 +107,8 @@ const MAX_DEPTH = 100;
 /** Reads a JSON text with the places of its values. V8 has checked the text first, so that this reader need not. */
 class TextReader {
   private at = 0;
-  private space = '';
+  /** The white space between the tokens, in their order. */
+  readonly space: string[] = [];
 
   constructor(private readonly text: string) {
     JSON.parse(text);
@@ -120,7 +118,7 @@ class TextReader {
     this.skip();
     const node = this.value(0);
     this.skip();
-    return { ...node, space: this.space };
+    return node;
   }
 
   private value(depth: number): Node {
@@ -128,30 +126,30 @@ class TextReader {
     const begin = this.at;
     const first = this.text[begin];
     const inner = first === '{' ? this.object(depth) : first === '[' ? this.array(depth) : this.scalar(first === '"' ? STRING : WORD);
-    return { ...inner, text: this.text.slice(begin, this.at), space: '' };
+    return { ...inner, text: this.text.slice(begin, this.at) };
   }
 
-  private object(depth: number): Omit<Node, 'text' | 'space'> {
-    const members = new Map<string, Node>();
-    const names: string[] = [];
+  private object(depth: number): Omit<Node, 'text'> {
+    const members = new Map<string, Member>();
     for (const isNext = this.entries('}'); isNext();) {
       const written = this.match(STRING);
       this.skip();
       this.at++;
       this.skip();
-      names.push(written);
-      members.set(JSON.parse(written) as string, this.value(depth + 1));
+      const name = JSON.parse(written) as string;
+      const number = members.has(name) ? members.size + 1 : undefined;
+      members.set(number === undefined ? name : `${name} (${number})`, { ...this.value(depth + 1), name: written });
     }
-    return { value: undefined, members, names };
+    return { value: undefined, members };
   }
 
-  private array(depth: number): Omit<Node, 'text' | 'space'> {
+  private array(depth: number): Omit<Node, 'text'> {
     const elements: Node[] = [];
     for (const isNext = this.entries(']'); isNext();) elements.push(this.value(depth + 1));
     return { value: undefined, elements };
   }
 
-  private scalar(pattern: RegExp): Omit<Node, 'text' | 'space'> {
+  private scalar(pattern: RegExp): Omit<Node, 'text'> {
     return { value: JSON.parse(this.match(pattern)) as unknown };
   }
 
@@ -171,7 +169,7 @@ class TextReader {
   }
 
   private skip(): void {
-    this.space += `${this.match(SPACE)}|`;
+    this.space.push(this.match(SPACE));
   }
 
   private match(pattern: RegExp): string {

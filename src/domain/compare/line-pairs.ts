@@ -22,7 +22,7 @@ export class TooManyLines extends Error {}
 /** A whole answer with status 200 that is no report. */
 export class NoReport extends Error {}
 
-/** A part of the lines, chosen by their ids, so that many differing lines can be matched in several readings. */
+/** A part of the lines, chosen by their ids, so that many differing lines can be matched in several readings. `of` 0 has none. */
 export interface Part {
   readonly number: number;
   readonly of: number;
@@ -38,6 +38,7 @@ export class LinePairs {
   /** The highest place of a matched line in each answer. */
   private readonly highest = [-1, -1];
   private bytes = 0;
+  private count = 0;
 
   constructor(
     private readonly part: Part,
@@ -46,7 +47,7 @@ export class LinePairs {
 
   /** True when every line so far has its other one. */
   get isEven(): boolean {
-    return this.bytes === 0;
+    return this.count === 0;
   }
 
   /** Adds a line of the old answer, which is side 0, or of the new one, which is side 1. Throws TooManyLines. */
@@ -57,19 +58,23 @@ export class LinePairs {
     const key = toKey(ids);
     if (!isOfPart(key, this.part)) return;
     const others = this.waiting[1 - side]!;
-    const [other, ...rest] = others.get(key) ?? [];
+    const same = others.get(key);
+    const other = same?.shift();
     const date = String(fields.deposit_date);
     const day = isLocalDate(date) ? date : undefined;
     if (!other) {
       const waiting = { text: Buffer.from(text), place, ids, day };
       this.bytes += waiting.text.length;
-      if (this.bytes > MAX_WAITING_BYTES) throw new TooManyLines();
-      this.waiting[side].set(key, [...(this.waiting[side].get(key) ?? []), waiting]);
+      // One line alone may be longer.
+      if (++this.count > 1 && this.bytes > MAX_WAITING_BYTES) throw new TooManyLines();
+      const earlier = this.waiting[side].get(key);
+      if (earlier) earlier.push(waiting);
+      else this.waiting[side].set(key, [waiting]);
       return;
     }
-    if (rest.length > 0) others.set(key, rest);
-    else others.delete(key);
+    if (same!.length === 0) others.delete(key);
     this.bytes -= other.text.length;
+    this.count--;
     const [old, now] = side === 0 ? [text, other.text.toString()] : [other.text.toString(), text];
     for (const difference of findDifferences(old, now)) this.found({ ...difference, line: ids, ...(day !== undefined && { day }) });
     this.checkOrder(side === 0 ? [place, other.place] : [other.place, place], ids, day);
@@ -154,7 +159,7 @@ const FNV_PRIME = 0x01000193;
 
 /** True for a line of a part, by the FNV-1a hash of its ids. */
 function isOfPart(key: string, { number, of }: Part): boolean {
-  if (of === 1) return true;
+  if (of <= 1) return of === 1;
   let hash = FNV_BASIS;
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), FNV_PRIME);
   return (hash >>> 0) % of === number;

@@ -27,6 +27,7 @@ export const SYSTEM = 'authenticated_test_system';
 export const SESSION = 'authenticated_test_session';
 /** The parameters of v2, whose values are no secrets. */
 const PARAMETERS = ['start_date', 'end_date', 'include_pending'];
+const PLAIN = /^[-0-9A-Za-z]{0,20}$/;
 
 export const isReport = ({ path }: Question): boolean => path === REPORT;
 
@@ -61,31 +62,31 @@ export function caseQuestions({ startDate, endDate }: PeriodDates): Question[] {
   ];
 }
 
-/**
- * A name that no other question of a run has, but for those that differ in a value of a parameter that v2 lacks: such a value may be a
- * secret, and is left out.
- */
+/** The name of a question. A query that has what v2 lacks may have a secret, and is left out. */
 export function nameQuestion({ path, query, provision, hasSession }: Question): string {
-  const shown = [...new URLSearchParams(query)].map(([name, value]) => (PARAMETERS.includes(name) ? `${name}=${value}` : `${name}=…`));
+  const isKnown = [...new URLSearchParams(query)].every(([name, value]) => PARAMETERS.includes(name) && PLAIN.test(value));
   const without = [
     ...(provision === 'given' ? [] : [`${provision === 'none' ? 'no' : `a ${provision}`} provision`]),
     ...(hasSession ? [] : ['no session']),
   ];
-  return `${path === REPORT ? 'report' : path}${shown.length > 0 ? `?${shown.join('&')}` : ''}${without.length > 0 ? ` with ${without.join(' and ')}` : ''}`;
+  const shown = query === '' ? '' : `?${isKnown ? query : LEFT_OUT}`;
+  return `${path === REPORT ? 'report' : path}${shown}${without.length > 0 ? ` with ${without.join(' and ')}` : ''}`;
 }
+
+/** Stands for a query in the names of questions, which several then may have. */
+export const LEFT_OUT = '…';
 
 /** What makes two questions the same request. */
 export const keyOf = ({ path, query, provision, hasSession }: Question): string => JSON.stringify([path, query, provision, hasSession]);
 
-const PREFIX = '/api/v2/';
+const PREFIX = /^(?:https?:\/\/[^/]+)?[-\w/]*\/api\/v2\/(\w+)(?:\?([^#]*))?$/;
 
 /**
- * The question of a request of real traffic; undefined for one that is no GET of v2. A log never has the session, which is therefore the
- * given one.
+ * The question of a request of real traffic; undefined for one that is no GET of the three paths. A log never has the session, which is
+ * therefore the given one.
  */
 export function trafficQuestion({ method, target, headers }: LoggedRequest): Question | undefined {
-  const at = target.indexOf(PREFIX);
-  if (method !== 'GET' || at < 0) return undefined;
-  const [path, query = ''] = target.slice(at + PREFIX.length).split(/\?(.*)/s, 2) as [string, string?];
+  const [, path, query = ''] = PREFIX.exec(target) ?? [];
+  if (method !== 'GET' || path === undefined || ![SYSTEM, SESSION, REPORT].includes(path)) return undefined;
   return { path, query, provision: headers && !headers.has('provision') ? 'none' : 'given', hasSession: true };
 }

@@ -16,29 +16,30 @@ const LOG_LINE = /"([A-Z]{1,20}) (\S+) HTTP\/[0-9.]+"/;
 
 /**
  * Reads the requests of an HTTP Archive (HAR 1.2), of an access log in the common or combined form, or of lines that each are a JSON object
- * with `method`, `path` and `headers`. Undefined stands for a line that is no request. Throws an OperatorError for an archive that is none.
+ * with `method`, `path` and `headers`. Undefined stands for a line that is no request. Throws an OperatorError for an archive that is too long.
  */
 export async function* readRequests(lines: AsyncIterable<string>): AsyncGenerator<LoggedRequest | undefined> {
   let archive: string[] | undefined;
   let length = 0;
   let isFirst = true;
-  for await (const line of lines) {
+  for await (const read of lines) {
+    const line = isFirst ? read.replace(/^\uFEFF/, '') : read;
     if (archive) {
       length += line.length;
       if (length > MAX_ARCHIVE_LENGTH) throw new OperatorError('The HTTP Archive is too long: cut it into several');
       archive.push(line);
-      continue;
+    } else if (line.trim() !== '') {
+      if (isFirst && line.trimStart().startsWith('{') && !isRequest(parse(line))) archive = [line];
+      else yield toLogged(line);
+      isFirst = false;
     }
-    if (line.trim() === '') continue;
-    const object = line.trimStart().startsWith('{') ? parse(line) : undefined;
-    if (isFirst && line.trimStart().startsWith('{') && !isRequest(object)) archive = [line];
-    else yield isRequest(object) ? toRequest(object) : toLogged(line);
-    isFirst = false;
   }
-  if (archive) yield* readArchive(archive.join('\n'));
+  if (archive) yield* readArchive(archive);
 }
 
 function toLogged(line: string): LoggedRequest | undefined {
+  const object = line.trimStart().startsWith('{') ? parse(line) : undefined;
+  if (isRequest(object)) return toRequest(object);
   const [, method, target] = LOG_LINE.exec(line) ?? [];
   return method === undefined ? undefined : { method, target: target!, headers: undefined };
 }
@@ -65,10 +66,12 @@ function toNames(headers: unknown): ReadonlySet<string> | undefined {
   return new Set(names.map((name) => String(name).toLowerCase()));
 }
 
-function* readArchive(text: string): Generator<LoggedRequest | undefined> {
-  const { log } = (parse(text) ?? {}) as { readonly log?: { readonly entries?: unknown } };
-  if (!Array.isArray(log?.entries)) throw new OperatorError('The file is no HTTP Archive, no access log, and no JSON object in each line');
-  for (const { request } of log.entries as { readonly request?: unknown }[]) yield isRequest(request) ? toRequest(request) : undefined;
+/** Reads an archive, or lines of which the first one only looks like the beginning of one. */
+function* readArchive(lines: readonly string[]): Generator<LoggedRequest | undefined> {
+  const { log } = (parse(lines.join('\n')) ?? {}) as { readonly log?: { readonly entries?: unknown } | null };
+  if (!Array.isArray(log?.entries)) return yield* lines.map(toLogged);
+  for (const entry of log.entries as ({ readonly request?: unknown } | null)[])
+    yield isRequest(entry?.request) ? toRequest(entry.request) : undefined;
 }
 
 function parse(text: string): unknown {

@@ -116,27 +116,38 @@ export class Mask {
 
   example(question: string, difference: Difference): Example {
     const { path, old, new: now } = difference;
+    const isPersonal = mayTellOfDonors(difference);
     return {
       ...difference,
       question,
-      ...(old !== undefined && { old: this.value(path, old) }),
-      ...(now !== undefined && { new: this.value(path, now) }),
+      path: path
+        .split(/(?<=\.)/)
+        .map((name) => (NAME.test(name) ? name : this.value(true, name)))
+        .join(''),
+      ...(old !== undefined && { old: this.value(isPersonal, old) }),
+      ...(now !== undefined && { new: this.value(isPersonal, now) }),
     };
   }
 
-  private value(path: string, text: string): string {
-    if (!this.showsValues && isPersonal(path) && !['""', 'null'].includes(text)) {
+  private value(isPersonal: boolean, text: string): string {
+    if (!this.showsValues && isPersonal && !['""', 'null'].includes(text)) {
       return `‹${createHmac('sha256', this.key).update(text).digest('hex').slice(0, 10)}›`;
     }
     return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text;
   }
 }
 
+/** The name of a field, as services have them. Other names may be data. */
+const NAME = /^(|[A-Za-z_][\w-]{0,60}(\[\d+\]|\.| \(\d+\))*)$/;
 /** The values of answers beside the lines that name nobody. The empty path is that of the answer as a whole, such as its status. */
-const IMPERSONAL = /^(|place|errors\[\d+\]\.(error|status)|data\.(message|provision)|content-type|content-disposition|www-authenticate)$/;
+const IMPERSONAL = /^(|errors\[\d+\]\.(error|status)|data\.message|content-type|content-disposition|www-authenticate)$/;
 
-/** True for a value that may tell of a donor, also for one of an unknown field. */
-const isPersonal = (path: string): boolean => (isLineName(path) ? lineFields[path].isPersonal === true : !IMPERSONAL.test(path));
+/** True for a value that may tell of a donor or of a caller, also for one of an unknown field. */
+function mayTellOfDonors({ class: kind, line, path }: Difference): boolean {
+  if (kind === 'line-order' || kind === 'status') return false;
+  if (line) return !isLineName(path) || lineFields[path].isPersonal === true;
+  return kind === 'body' ? false : !IMPERSONAL.test(path);
+}
 
 /** Puts the results of all questions together. */
 export function toVerdict(

@@ -3,7 +3,7 @@ import { findDifferences } from './json-difference';
 import { SourceError } from '../../source/source-error';
 import { ask, readErrorText, type Answer, type LineReader, type Service } from './answer';
 import { keyOfLine, LinePairs, NoReport, TooManyLines, type Part } from './line-pairs';
-import { keyOf, nameQuestion, type Question } from './question';
+import { nameQuestion, type Question } from './question';
 import { Mask, MAX_EXAMPLES, Tally, type Difference, type DifferenceClass, type Example, type QuestionResult, type Side } from './verdict';
 
 export interface ComparisonOptions {
@@ -57,16 +57,12 @@ export class Comparison {
   }
 
   /**
-   * Asks the questions one after another, and those that are the same request once. Results come as they are known. When several questions
+   * Asks the questions one after another. Results come as they are known. When several questions
    * in turn have no answer, or the signal ends the work, the others are not asked.
    */
   async *run(questions: readonly Question[]): AsyncGenerator<readonly [Question, QuestionResult]> {
-    const asked = new Set<string>();
     let unreachable = 0;
     for (const question of questions) {
-      const key = keyOf(question);
-      if (asked.has(key)) continue;
-      asked.add(key);
       const isAsked = unreachable < MAX_UNREACHABLE && !this.options.signal.aborted;
       const result: QuestionResult = isAsked ? await this.decide(question) : { question: nameQuestion(question), outcome: 'not-asked' };
       // A service may give no answer to the wrong credentials of some questions, and answers to all others.

@@ -172,6 +172,19 @@ describe('an operator whose nightly imports', () => {
     expect(await findRuleFaults(scrapes.slice(0, 2), { seconds: 3600, startedAt: 0 })).toBe('');
   });
 
+  test('never get to the end of the first reading of an old service is called after two hours', async () => {
+    const scrapes = Array.from({ length: 121 }, (_none, minute) => minute * 60).map((at): readonly Sample[] => [
+      { name: 'gateway_ready', labels: {}, value: 1 },
+      { name: 'gateway_sync_failures_total', labels: { organization: '2' }, value: 1 },
+      { name: 'gateway_sync_failures_total', labels: { organization: '3' }, value: 4 },
+      { name: 'gateway_sync_last_success_timestamp_seconds', labels: { organization: '3' }, value: at },
+    ]);
+    const summary = 'The first reading of the old service for organization 2 fails: `sync status` has the reason';
+    const expected = { GatewaySyncNeverEnds: { organization: '2', summary } };
+    expect(await findRuleFaults(scrapes, { seconds: 60, startedAt: 0, expected })).toBe('');
+    expect(await findRuleFaults(scrapes.slice(0, 100), { seconds: 60, startedAt: 0 })).toBe('');
+  });
+
   test('fail, or are killed, is called after an hour', async () => {
     const summary = 'The last import of organization 2 has failed or was killed, and none has succeeded since';
     const minutes = Array.from({ length: 61 }, () => scrapeOf(20, 9));

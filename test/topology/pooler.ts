@@ -64,7 +64,7 @@ async function share(setting: Setting): Promise<Finding[]> {
   const gateways = await Promise.all([serveThrough(pooler, setting), serveThrough(pooler, setting)]);
   const headers = { Provision: organization.apiProvision };
   try {
-    const expected = (await send(direct.url + MONTH, { headers })).body;
+    const expected = (await send(direct.url + MONTH, { headers })).digest;
     const wrong: string[] = [];
     const answers: Answer[] = [];
     const reports: Answer[] = [];
@@ -73,7 +73,7 @@ async function share(setting: Setting): Promise<Finding[]> {
       const isReport = client % 6 === 0;
       const answer = await send(url + (isReport ? MONTH : SYSTEM), { headers });
       (isReport ? reports : answers).push(answer);
-      if (answer.status !== 200 || (isReport && answer.body !== expected)) wrong.push(`${answer.status} ${answer.body.slice(0, 80)}`);
+      if (answer.status !== 200 || (isReport && answer.digest !== expected)) wrong.push(`${answer.status} ${answer.body.slice(0, 80)}`);
     });
     const connections = await countConnections(database.client);
     return [

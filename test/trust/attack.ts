@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -68,7 +69,10 @@ export async function startTarget(settings: Readonly<Record<string, string>> = {
 export interface Answer {
   readonly status: number;
   readonly ms: number;
+  /** The beginning of a long body. */
   readonly body: string;
+  /** The SHA-256 of the whole body. */
+  readonly digest: string;
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
@@ -83,11 +87,13 @@ export function send(url: string, options: { method?: string; headers?: Record<s
   return new Promise((resolve, reject) => {
     request(url, { method, headers, agent }, (response) => {
       const pieces: Buffer[] = [];
+      const hash = createHash('sha256');
       response.on('data', (piece: Buffer) => {
+        hash.update(piece);
         if (pieces.length < KEPT_PIECES) pieces.push(piece);
       });
       response.on('error', reject).on('end', () => {
-        resolve({ status: response.statusCode!, ms: performance.now() - startedAt, body: Buffer.concat(pieces).toString() });
+        resolve({ status: response.statusCode!, ms: performance.now() - startedAt, body: Buffer.concat(pieces).toString(), digest: hash.digest('hex') });
       });
     })
       .on('error', reject)
@@ -110,7 +116,7 @@ export async function probe(seconds: number, everyMs: number, call: () => Promis
   const end = Date.now() + seconds * 1000;
   while (Date.now() < end) {
     const startedAt = performance.now();
-    answers.push(call().catch((error: unknown) => ({ status: 0, ms: performance.now() - startedAt, body: String(error) })));
+    answers.push(call().catch((error: unknown) => ({ status: 0, ms: performance.now() - startedAt, body: String(error), digest: '' })));
     await sleep(everyMs);
   }
   return Promise.all(answers);

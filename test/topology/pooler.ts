@@ -59,12 +59,13 @@ const serveThrough = (pooler: Pooler, { database }: Setting, settings: Readonly<
 /** Load from both gateways at once: every answer is right, and the server's connections are as they were. */
 async function share(setting: Setting): Promise<Finding[]> {
   const { organization, database } = setting;
+  const headers = { Provision: organization.apiProvision };
+  // Its connections are not among those of the pooler, so it ends before these are counted.
   const direct = await startServe({ DATABASE_URL: database.url });
+  const expected = await send(direct.url + MONTH, { headers }).finally(() => direct.end('SIGTERM'));
   const pooler = await poolerOf(setting, { default_pool_size: SERVER_CONNECTIONS });
   const gateways = await Promise.all([serveThrough(pooler, setting), serveThrough(pooler, setting)]);
-  const headers = { Provision: organization.apiProvision };
   try {
-    const expected = (await send(direct.url + MONTH, { headers })).digest;
     const wrong: string[] = [];
     const answers: Answer[] = [];
     const reports: Answer[] = [];
@@ -73,7 +74,8 @@ async function share(setting: Setting): Promise<Finding[]> {
       const isReport = client % 6 === 0;
       const answer = await send(url + (isReport ? MONTH : SYSTEM), { headers });
       (isReport ? reports : answers).push(answer);
-      if (answer.status !== 200 || (isReport && answer.digest !== expected)) wrong.push(`${answer.status} ${answer.body.slice(0, 80)}`);
+      if (answer.status !== 200 || (isReport && answer.digest !== expected.digest))
+        wrong.push(`${answer.status} ${answer.body.slice(0, 80)}`);
     });
     const connections = await countConnections(database.client);
     return [
@@ -86,7 +88,7 @@ async function share(setting: Setting): Promise<Finding[]> {
       await findLeftSettings(setting, pooler),
     ];
   } finally {
-    for (const serve of [direct, ...gateways]) await serve.end('SIGTERM');
+    for (const serve of gateways) await serve.end('SIGTERM');
     await pooler.stop();
   }
 }

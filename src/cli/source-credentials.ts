@@ -26,6 +26,7 @@ export function readAddress(option: string, provisionOption: string, text: strin
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`${option}: expected an address such as https://service.example.org`);
   if (url.username !== '' || url.password !== '') throw new UsageError(`${option} must not have credentials: ${provisionOption} has them`);
+  if (url.search !== '' || url.hash !== '') throw new UsageError(`${option}: expected an address without a query`);
   return url;
 }
 

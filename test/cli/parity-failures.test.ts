@@ -10,7 +10,7 @@ import { until } from '../support/until';
 const compared = openComparedGateway();
 
 describe('an operator is told that nothing could be decided', () => {
-  const undecided = (reason: string) => ({ status: 3, stderr: `Nothing could be decided: ${reason}\n` });
+  const undecided = (reason: string) => ({ status: 3, stderr: `It could not be decided: ${reason}\n` });
 
   test('when the gateway is not there', async () => {
     expect(await runCommand(compared.environment, compared.words('http://127.0.0.1:1', compared.organization))).toMatchObject(
@@ -52,6 +52,52 @@ describe('an operator is told that nothing could be decided', () => {
   });
 });
 
+describe('an operator whose gateway has one door that fails', () => {
+  const changed = (answer: PassingAnswer): unknown => (answer.body = answer.body.replace(/"amount":"[0-9.]+"/, '"amount":"0.01"'));
+
+  test('is told of another door that differs all the same', async () => {
+    const { status, stdout, stderr } = await compared.parity(/^\//, (answer) => {
+      if (ASKED.v2.test(answer.asked)) changed(answer);
+      else if (ASKED.summary.test(answer.asked)) Object.assign(answer, { status: 500, body: '' });
+    });
+    expect([status, stderr]).toEqual([1, 'Not every door tells what the books tell: v2.\n']);
+    expect(stdout).toMatch(/^summary .* not read$/m);
+    expect(stdout).toContain('summary: the answer is 500: an answer of another kind');
+    expect(stdout).toMatch(/^v2: line \d+, allocation .*, amount: /m);
+  });
+
+  test('is told of a difference whose second reading fails', async () => {
+    const readings = new Map<string, number>();
+    const { status, stderr } = await compared.parity(ASKED.CSV, (answer) => {
+      const number = (readings.get(answer.asked) ?? 0) + 1;
+      readings.set(answer.asked, number);
+      if (number > 1) Object.assign(answer, { status: 500, body: '' });
+      else answer.body = answer.body.replace(/(\r\n[^\r]*?)Ada/, '$1Eva');
+    });
+    expect([status, stderr]).toEqual([1, 'Not every door tells what the books tell: CSV.\n']);
+  });
+
+  test.each<[string, keyof typeof ASKED, (body: string) => string, string]>([
+    ['pages that do not end', 'GraphQL pages', (body) => body.replace('"hasNextPage":false', '"hasNextPage":true'), 'the pages do not end'],
+    ['a page of nothing', 'GraphQL pages', () => '{"data":{"page":null}}', 'the answer has another form'],
+    ['a line of nothing', 'GraphQL pages', (body) => body.replace('"nodes":[', '"nodes":[null,'), 'the answer has another form'],
+    ['a summary of nothing', 'summary', () => '{"data":{"summary":null}}', 'the answer has another form'],
+  ])('is told of %s', async (_title, door, change, reason) => {
+    // The proxy sees each page, and only the last one ends.
+    const { status, stderr } = await compared.parity(ASKED[door], (answer) => {
+      answer.body = change(answer.body.replace(/"endCursor":"[^"]*"/, door === 'GraphQL pages' ? '"endCursor":null' : '$&'));
+    });
+    expect([status, stderr]).toEqual([3, `It could not be decided: ${door}: ${reason}\n`]);
+  });
+
+  test('is told of a summary without a sum of shares that the books have', async () => {
+    const { status, stderr } = await compared.parity(ASKED.summary, (answer) => {
+      answer.body = answer.body.replace(/"byAllocation":\{"amount":"[^"]*"/, '"byAllocation":{"amount":null');
+    });
+    expect([status, stderr]).toEqual([1, 'Not every door tells what the books tell: summary.\n']);
+  });
+});
+
 describe('the provision of a comparison', () => {
   const refuse = async (file: string, ...options: string[]): Promise<CommandResult> =>
     runCommand(compared.environment, [
@@ -70,12 +116,12 @@ describe('the provision of a comparison', () => {
     });
     expect(await refuse(compared.writeProvision(compared.organization.webProvision))).toMatchObject({
       status: 3,
-      stderr: 'Nothing could be decided: v2: the answer is 422: Not logged in\n',
+      stderr: 'It could not be decided: v2: the answer is 422: Not logged in\n',
     });
     const wrong = `${compared.organization.apiProvision.slice(0, -1)}${compared.organization.apiProvision.endsWith('0') ? '1' : '0'}`;
     expect(await refuse(compared.writeProvision(wrong))).toMatchObject({
       status: 3,
-      stderr: 'Nothing could be decided: v2: the answer is 422: Invalid provision\n',
+      stderr: 'It could not be decided: v2: the answer is 422: Invalid provision\n',
     });
   });
 
@@ -153,6 +199,7 @@ describe('an operator who ends a comparison', () => {
     [['--to', '2026-02-30'], /^error: option '--to <date>' argument '2026-02-30' is invalid\. /],
     [['--from', '2026-01-02', '--to', '2026-01-01'], /^--from must not be after --to\n$/],
     [['--url', 'ftp://gateway'], /^--url: expected an address such as https:\/\/service\.example\.org\n$/],
+    [['--url', 'http://gateway/?a=b'], /^--url: expected an address without a query\n$/],
     [['--url', 'http://ada:secret@gateway'], /^--url must not have credentials: --provision-file has them\n$/],
   ])('is told what is wrong in %s', async (options, fault) => {
     const result = await runCommand(compared.environment, compared.words(compared.gateway.url, compared.organization, ...options));

@@ -8,11 +8,12 @@ import type { Services } from '../../services';
 import type { LocalDate } from '../../values/dates';
 import { withServices, type CommandContext } from '../command';
 import { ORGANIZATION, readDate, UndecidedError, UsageError } from '../command-options';
-import { readSecret } from '../secret-file';
-import { readAddress } from '../source-credentials';
+import { readAddress, readCredentials } from '../source-credentials';
 import { onStopSignal } from '../stop-signals';
-import { firstLineOf, formatTable, printResult, startProgress, toPrintable } from '../terminal';
+import { formatTable, printResult, startProgress, toPrintable } from '../terminal';
 import { baseUrl } from './demo-command';
+
+const UNDECIDED = 3;
 
 interface ParityOptions {
   readonly organization: string;
@@ -40,11 +41,13 @@ export function parityCommand(context: () => CommandContext): Command {
       const { config, terminal, json } = context();
       const url = readAddress('--url', '--provision-file', options.url ?? baseUrl(config, config.PORT));
       const stopping = new AbortController();
-      const off = onStopSignal(() => (stopping.signal.aborted ? process.exit(1) : stopping.abort()));
+      const off = onStopSignal(() => (stopping.signal.aborted ? process.exit(UNDECIDED) : stopping.abort()));
       const progress = startProgress(terminal, undefined, 'Reading {door} | {duration_formatted}');
       try {
         const run = { url, signal: stopping.signal, onDoor: (door: string) => progress.add(1, { door }) };
-        const found = await withServices({ ...context(), hasOwnStop: true }, (services) => compare(services, options, run));
+        const found = await withServices({ ...context(), hasOwnStop: true }, (services) => compare(services, options, run)).catch(
+          undecided,
+        );
         stopping.signal.throwIfAborted();
         progress.stop();
         const results = options.showValues ? found : found.map((result) => ({ ...result, doors: result.doors.map(maskValues) }));
@@ -72,23 +75,26 @@ async function compare(
   { organization: name, from, to, provisionFile }: ParityOptions,
   { url, signal, onDoor }: Run,
 ): Promise<ParityResult[]> {
-  try {
-    const organization = await organizations.get(name);
-    const provision = firstLineOf(await readSecret(provisionFile), provisionFile).trim();
-    const keys = (await provisions.list(name)).flatMap((row) => row.keys.map(({ firstCharacters }) => firstCharacters));
-    const isKnown = keys.some((start) => start !== '' && provision.toLowerCase().startsWith(start));
-    if (!isKnown) throw new OperatorError(`The provision in ${provisionFile} is none of ${name}`);
-    return await parity.compare({
-      organizationId: organization.id,
-      ...{ startDate: from, endDate: to, onDoor },
-      gateway: { url, provision, signal },
-      documents: new SchemaReportDocuments(createSchema()),
-    });
-  } catch (error) {
-    if (error instanceof AppError) throw new UndecidedError(describeError(error), { cause: error });
-    if (error instanceof OperatorError) throw new UndecidedError(error.message, { cause: error });
-    throw error;
-  }
+  const organization = await organizations.get(name);
+  const { provision } = await readCredentials({
+    ...{ url, provisionFile, cookieFile: undefined, service: 'the gateway', names: '--provision-file' },
+  });
+  const keys = (await provisions.list(name)).flatMap((row) => row.keys.map(({ firstCharacters }) => firstCharacters));
+  const isKnown = keys.some((start) => start !== '' && provision.toLowerCase().startsWith(start));
+  if (!isKnown) throw new OperatorError(`The provision in ${provisionFile} is none of ${name}`);
+  return await parity.compare({
+    organizationId: organization.id,
+    ...{ startDate: from, endDate: to, onDoor },
+    gateway: { url, provision, signal },
+    documents: new SchemaReportDocuments(createSchema()),
+  });
+}
+
+/** Status 1 says that a door differs. */
+function undecided(error: unknown): never {
+  if (error instanceof AppError) throw new UndecidedError(describeError(error), { cause: error });
+  if (error instanceof OperatorError && !(error instanceof UsageError)) throw new UndecidedError(error.message, { cause: error });
+  throw error;
 }
 
 const EQUAL = 'Every door tells what the books tell.';
@@ -98,7 +104,7 @@ function assertEqual(results: readonly ParityResult[]): void {
   const different = new Set(results.flatMap(({ doors }) => doors.filter(({ differs }) => differs !== null).map(({ door }) => door)));
   if (different.size > 0) throw new OperatorError(`Not every door tells what the books tell: ${[...different].join(', ')}.`);
   const reason = results.find(({ verdict }) => verdict === 'undecided')?.reason;
-  if (reason !== undefined) throw new UndecidedError(`Nothing could be decided: ${reason}`);
+  if (reason !== undefined) throw new UndecidedError(`It could not be decided: ${toPrintable(reason ?? '')}`);
 }
 
 const SHOWN_DIGEST = 12;
@@ -108,14 +114,15 @@ const SHOWN = figureNames.filter((name) => name !== 'extras');
 
 function describeResult({ pending, verdict, reason, version, doors }: ParityResult): string {
   const title = pending === 'WITH' ? 'With pending deposits' : 'Without pending deposits';
-  if (verdict === 'undecided') return `${title}: not decided\n${toPrintable(reason ?? '')}`;
-  const rows = doors.map(({ door, figures, differs }) => [
+  if (doors.length === 0) return `${title}: not decided\n${toPrintable(reason ?? '')}`;
+  const rows = doors.map(({ door, figures, differs, fault }) => [
     door,
     ...SHOWN.map((name) => (name === 'digest' ? figures[name]?.slice(0, SHOWN_DIGEST) : figures[name]) ?? '-'),
-    differs === null ? 'yes' : 'no',
+    fault !== null ? 'not read' : differs === null ? 'yes' : 'no',
   ]);
   const differences = doors.filter(({ differs }) => differs !== null).map(describeDifference);
-  return [`${title}, data version ${version}`, formatTable(HEADER, rows), ...differences].join('\n');
+  const faults = doors.flatMap(({ fault }) => (fault === null ? [] : toPrintable(fault)));
+  return [`${title}, data version ${version}`, formatTable(HEADER, rows), ...differences, ...faults].join('\n');
 }
 
 function describeDifference({ door, differs, first }: DoorResult): string {
@@ -131,7 +138,10 @@ const toText = (value: unknown): string => (typeof value === 'string' ? value : 
 /** The result of a door without donors' data: a value is told by its length. */
 function maskValues(result: DoorResult): DoorResult {
   const { first } = result;
-  if (!first || first.field === null) return result;
+  if (!first) return result;
+  // Only the books say that a text is an id.
+  if (first.field === null)
+    return first.books === true ? result : { ...result, first: { ...first, allocationId: mask(first.allocationId) } };
   return { ...result, first: { ...first, books: mask(first.books), door: mask(first.door) } };
 }
 

@@ -8,7 +8,7 @@ import { lineFields, lineNames, v2Names, type LineName } from '../../line/line-f
 import type { LocalDate } from '../../values/dates';
 import type { ImportFormat } from '../../values/file-formats';
 import { REPORT_PRIVILEGE } from '../../values/privileges';
-import type { DoorFigures, DoorLine, FigureName } from './line-figures';
+import { NO_SHARE, type DoorFigures, type DoorLine, type FigureName } from './line-figures';
 
 /** The lines that all doors are asked for. */
 export interface DoorQuestion {
@@ -53,7 +53,7 @@ const FIELDS = lineNames.map((name) => lineFields[name].field).join(' ');
 export const LIST_QUERY = `query Parity(${RANGE}, $includePending: Boolean!) {
   response: depositDetails(startDate: $startDate, endDate: $endDate, includePending: $includePending) { ${FIELDS} } }`;
 const PAGE_QUERY = `query ParityPages(${RANGE}, $pending: PendingChoice!, $after: String) {
-  page: depositDetailsConnection(startDate: $startDate, endDate: $endDate, pending: $pending, first: 1000, after: $after) {
+  page: depositDetailsConnection(startDate: $startDate, endDate: $endDate, pending: $pending, first: 200, after: $after) {
     nodes { ${FIELDS} } pageInfo { hasNextPage endCursor } } }`;
 const SUMMARY_QUERY = `query ParitySummary(${RANGE}, $pending: PendingChoice!) {
   summary: depositSummary(startDate: $startDate, endDate: $endDate, pending: $pending) {
@@ -129,8 +129,10 @@ async function* readList(gateway: GatewayAddress, question: DoorQuestion): Async
 async function* readPages(gateway: GatewayAddress, question: DoorQuestion): AsyncGenerator<DoorPart> {
   for (let after: string | null = null, hasNext = true; hasNext;) {
     const { version, data }: Answer<{ page: Page }> = await readGraphql(gateway, PAGE_QUERY, { ...question, after });
-    yield { version, lines: data.page.nodes.map(toFileLine) };
-    ({ endCursor: after, hasNextPage: hasNext } = data.page.pageInfo);
+    const { nodes, pageInfo }: Page = data.page;
+    yield { version, lines: nodes.map(toFileLine) };
+    if (pageInfo.hasNextPage && [null, after].includes(pageInfo.endCursor)) throw new OperatorError('the pages do not end');
+    ({ endCursor: after, hasNextPage: hasNext } = pageInfo);
   }
 }
 
@@ -141,7 +143,7 @@ async function* readSummary(gateway: GatewayAddress, question: DoorQuestion): As
   const told = {
     ...{ lines: String(lines), transactions: String(transactions), deposits: String(deposits), digest },
     ...{ amountByLine: byLine.amount, amountByTransaction: byTransaction.amount },
-    ...{ amountByAllocation: byAllocation.amount ?? undefined, unknownShares: String(byAllocation.unknown) },
+    ...{ amountByAllocation: byAllocation.amount ?? NO_SHARE, unknownShares: String(byAllocation.unknown) },
   };
   yield { version, lines: [], told };
 }

@@ -13,8 +13,11 @@ export const figureNames = [
 ] as const;
 export type FigureName = (typeof figureNames)[number];
 
-/** Figures as text. One that a door does not tell is undefined, and so is a sum without a known share. */
+/** Figures as text. One that a door does not tell is undefined. */
 export type DoorFigures = { readonly [Name in FigureName]?: string | undefined };
+
+/** The sum of shares of which none is known. */
+export const NO_SHARE = 'unknown';
 
 /** The first figure that both tell and that differs; undefined when there is none. */
 export const findDifferingFigure = (books: DoorFigures, door: DoorFigures): FigureName | undefined =>
@@ -69,7 +72,7 @@ export class LineFigures {
       ...{ amountByLine: toMoney(this.lineCents), amountByTransaction: toMoney(this.transactionCents) },
       digest: this.digest.digest('hex'),
       ...(this.hasExtras && {
-        amountByAllocation: lines > 0 && knownShares === 0 ? undefined : toMoney(this.shareCents),
+        amountByAllocation: lines > 0 && knownShares === 0 ? NO_SHARE : toMoney(this.shareCents),
         unknownShares: String(lines - knownShares),
         extras: this.extras.digest('hex'),
       }),

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { numberOf } from '../../data/postgres/version-stamp';
 import type { BookLineStore } from '../../data/reports/book-line-store';
-import { AppError, describeError, OperatorError } from '../../errors';
+import { OperatorError } from '../../errors';
 import { lineNames, type LineName } from '../../line/line-fields';
 import type { AuditService } from '../audit/audit-service';
 import type { BookService } from '../books/book-service';
@@ -41,7 +41,9 @@ export interface DoorResult {
   readonly figures: DoorFigures;
   /** The first figure that differs from the books; null when none does. */
   readonly differs: FigureName | null;
-  /** Null where no line differs: the figure is one that the answer tells of itself, or a second reading was another. */
+  /** Why the door has no whole answer; null where it has one. */
+  readonly fault: string | null;
+  /** Null where no line differs: the figure is one that the answer tells of itself, or a second reading was another or failed. */
   readonly first: LineDifference | null;
 }
 
@@ -80,7 +82,11 @@ export class ParityService {
     await savedReports.save(organizationId, { name, title: REPORT_TITLE, query: LIST_QUERY, variables, updatedBy: null }, documents);
     try {
       const results: ParityResult[] = [];
-      for (const pending of ['WITHOUT', 'WITH'] as const) results.push(await this.compareAudited(question, pending, name));
+      for (const pending of ['WITHOUT', 'WITH'] as const) {
+        results.push(await this.compareAudited(question, pending, name));
+        // A gateway that refuses one report refuses the other.
+        if (results[0]!.verdict === 'undecided') break;
+      }
       return results;
     } finally {
       await savedReports.delete(organizationId, name);
@@ -125,6 +131,8 @@ interface Reading {
   readonly version: number | undefined;
   readonly figures: DoorFigures;
   readonly told: DoorFigures;
+  /** Why the answer is not whole. */
+  readonly fault?: string;
 }
 
 /** The books have changed since a door was read. */
@@ -146,18 +154,11 @@ class Comparison {
   }
 
   async run(): Promise<ParityResult> {
-    const undecided = { pending: this.question.pending, verdict: 'undecided', version: null, doors: [] } as const;
-    try {
-      for (let round = 0; round < MAX_ROUNDS; round++) {
-        const result = await this.tryRound();
-        if (result) return result;
-      }
-      return { ...undecided, reason: MOVING };
-    } catch (error) {
-      if (error instanceof AppError) return { ...undecided, reason: describeError(error) };
-      if (error instanceof OperatorError) return { ...undecided, reason: error.message };
-      throw error;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const result = await this.tryRound();
+      if (result) return result;
     }
+    return { pending: this.question.pending, verdict: 'undecided', version: null, doors: [], reason: MOVING };
   }
 
   /** Reads the doors that were not read yet, or at an older version than others. Undefined when they are not all of one version then. */
@@ -166,12 +167,18 @@ class Comparison {
     const newest = Math.max(...[...this.readings.values()].map(({ version }) => version ?? 0));
     for (const door of doors) if (this.readings.get(door)?.version !== newest) this.readings.set(door, await this.readFigures(door));
     const version = this.books!.version;
-    if (version === undefined || [...this.readings.values()].some((reading) => reading.version !== version)) return undefined;
+    if (
+      version === undefined ||
+      [...this.readings.values()].some(({ fault, ...reading }) => fault === undefined && reading.version !== version)
+    )
+      return undefined;
     try {
       const results: DoorResult[] = [];
       for (const door of doors) results.push(await this.explain(door, version));
-      const verdict = results.every(({ differs }) => differs === null) ? 'equal' : 'different';
-      return { pending: this.question.pending, verdict, reason: null, version, doors: results };
+      const reason = results.find(({ fault }) => fault !== null)?.fault ?? null;
+      const isEqual = results.every(({ differs }) => differs === null);
+      const verdict = isEqual ? (reason === null ? 'equal' : 'undecided') : 'different';
+      return { pending: this.question.pending, verdict, reason, version, doors: results };
     } catch (error) {
       if (!(error instanceof BooksMoved)) throw error;
       this.readings.clear();
@@ -181,6 +188,16 @@ class Comparison {
 
   private async readFigures(door: Door): Promise<Reading> {
     this.onDoor(door.name);
+    try {
+      return await this.readWhole(door);
+    } catch (error) {
+      // Without the books there is nothing to compare. Without one door, the others are.
+      if (door === this.sql || !(error instanceof OperatorError)) throw error;
+      return { version: undefined, figures: {}, told: {}, fault: error.message };
+    }
+  }
+
+  private async readWhole(door: Door): Promise<Reading> {
     const lineFigures = new LineFigures(door.fields === lineNames);
     const versions = new Set<number>();
     let told: DoorFigures = {};
@@ -194,13 +211,19 @@ class Comparison {
   }
 
   private async explain(door: Door, version: number): Promise<DoorResult> {
-    const { figures, told } = this.readings.get(door)!;
+    const { figures, told, fault = null } = this.readings.get(door)!;
+    if (fault !== null) return { door: door.name, figures, differs: null, fault, first: null };
     const ofLines = findDifferingFigure(this.books!.figures, figures);
     if (ofLines === undefined) {
       const differs = findDifferingFigure(this.books!.figures, told) ?? null;
-      return { door: door.name, figures: { ...figures, ...told }, differs, first: null };
+      return { door: door.name, figures: { ...figures, ...told }, differs, fault, first: null };
     }
-    return { door: door.name, figures: { ...told, ...figures }, differs: ofLines, first: await this.findFirst(door, version) };
+    const first = await this.findFirst(door, version).catch((error: unknown) => {
+      // The difference stands without its first line.
+      if (error instanceof OperatorError) return null;
+      throw error;
+    });
+    return { door: door.name, figures: { ...told, ...figures }, differs: ofLines, fault, first };
   }
 
   /** Reads the books and a door once more, in step. Null when their lines are equal now. Throws a BooksMoved at another version. */
@@ -208,7 +231,9 @@ class Comparison {
     const [ours, theirs] = [this.linesOf(this.sql, version), this.linesOf(door, version)];
     try {
       for (let line = 1; ; line++) {
-        const [{ value: expected }, { value: given }] = [await ours.next(), await theirs.next()];
+        // The door may let wait, which the transaction of the books should not.
+        const { value: given } = await theirs.next();
+        const { value: expected } = await ours.next();
         if (!expected && !given) return null;
         const allocationId = (expected ?? given)!.allocation_id;
         if (!expected || !given) return { line, allocationId, field: null, books: expected !== undefined, door: given !== undefined };
@@ -232,8 +257,11 @@ class Comparison {
     try {
       yield* door.read(this.question);
     } catch (error) {
-      if (!(error instanceof OperatorError)) throw error;
-      throw new OperatorError(`${door.name}: ${error.message}`, { cause: error });
+      if (error instanceof OperatorError) throw new OperatorError(`${door.name}: ${error.message}`, { cause: error });
+      // JSON of another form lacks what is read of it.
+      if (door !== this.sql && error instanceof TypeError)
+        throw new OperatorError(`${door.name}: the answer has another form`, { cause: error });
+      throw error;
     }
   }
 }

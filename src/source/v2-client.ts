@@ -161,12 +161,15 @@ export class V2Client {
   }
 }
 
-/** Passes an answer on. Throws for a web page, which many services send to callers whose session has ended, with status 200. */
-export async function* withoutPages(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/**
+ * Passes an answer on. Throws for a web page, which many services send to callers whose session has ended, with status 200. `mayPass` tells
+ * whether the same request may succeed later.
+ */
+export async function* withoutPages(body: AsyncIterable<Buffer>, mayPass = true): AsyncGenerator<Buffer> {
   let isAtStart = true;
   for await (const piece of body) {
     const first: string = isAtStart ? piece.toString('latin1').trimStart() : '';
-    if (first.startsWith('<')) throw new SourceError('The answer is a web page, such as that of a login', { isPassing: true });
+    if (first.startsWith('<')) throw new SourceError('The answer is a web page, such as that of a login', { isPassing: mayPass });
     isAtStart &&= first === '';
     yield piece;
   }

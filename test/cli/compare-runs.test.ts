@@ -69,6 +69,15 @@ describe('a comparison', () => {
       expect((await compare(pair)).status).toBe(0);
     }));
 
+  test('holds no connection of a short answer that nobody has read', () =>
+    withPair(async (pair) => {
+      fill(pair, 2);
+      pair.now.plan.push('503', '503', undefined);
+      pair.old.keepsConnections();
+      const requests = await write('short.ndjson', JSON.stringify({ method: 'GET', path: JANUARY_REPORT }));
+      expect((await compare(pair, '--requests', requests, '--timeout', '60s')).verdict.counts).toMatchObject({ equal: 1 });
+    }));
+
   test('goes on after it was killed', () =>
     withPair(async (pair) => {
       fill(pair);

@@ -84,6 +84,20 @@ const kinds: readonly (readonly [name: string, plant: (pair: Pair) => void, clas
     ['body'],
   ],
   ['a line that is nested deeply', onText('"phone":""', `"phone":${'['.repeat(150)}${']'.repeat(150)}`), ['body']],
+  [
+    'another encoding',
+    ({ old, now }) => {
+      old.edit = (body) => body.replace('System request', 'Système');
+      now.encoding = 'latin1';
+      now.edit = old.edit;
+    },
+    ['body'],
+  ],
+  [
+    'a number nested as deeply as may be',
+    onText('"deposit_id":"', `"deposit_id":${'['.repeat(5000)}${']'.repeat(5000)},"x":"`),
+    ['line-missing', 'line-extra'],
+  ],
   ['a provision in other letters', onText('9b2f4a1e', '9B2F4A1E'), ['value']],
   ['other names of the ids', onText(/"(deposit|transaction|allocation)_id"/g, '"$1Id"'), ['line-missing', 'line-extra']],
   ['another text', onText('System request', 'Request'), ['value']],
@@ -170,6 +184,16 @@ describe('compare', () => {
 
   test.each([
     ['zeros', onText(/"city"(.*?)"fee_amount":"0.00"/s, String.raw`"c\u0069ty"$1"fee_amount":"0.0"`), 'escapes'],
+    ['zeros', onText(/\{"response"(.*?)"0\.00"/s, '\uFEFF{"response"$1"0.0"'), 'body'],
+    [
+      'zeros',
+      ({ old, now }: Pair) => {
+        const noteOf = (letter: string) => `{"note":"${letter.repeat(70_000)}","response"`;
+        old.edit = (body) => body.replace('{"response"', noteOf('a'));
+        now.edit = (body) => body.replace('{"response"', noteOf('b')).replace('"0.00"', '"0.0"');
+      },
+      'body',
+    ],
     ['key-order', onText('"phone":"","email_address":""', '"email_address": "","phone":""'), 'whitespace'],
   ] as const)('does not let %s hide another difference of the same line', (accepted, plant, hidden) =>
     withPair(async (pair) => {

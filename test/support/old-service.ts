@@ -62,6 +62,7 @@ export class OldService {
   /** Changes the text of an error. */
   errorText: (text: string) => string = (text) => text;
   contentType = 'application/json; charset=utf-8';
+  encoding: BufferEncoding = 'utf8';
   requests = 0;
   /** The most requests that were open at once. */
   most = 0;
@@ -75,12 +76,16 @@ export class OldService {
     const server = tls ? createTlsServer(tls, listener) : createServer(listener);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     service.url = `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    service.keepsConnections = () => (server.keepAliveTimeout = 0);
     service.close = async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     };
     return service;
   }
+
+  /** Never ends a connection that is not used. */
+  keepsConnections: () => void = () => undefined;
 
   stop(): Promise<void> {
     return this.close!();
@@ -155,7 +160,7 @@ export class OldService {
   }
 
   private send(response: ServerResponse, body: string): void {
-    const bytes = Buffer.from(body);
+    const bytes = Buffer.from(body, this.encoding);
     response.setHeader('content-type', this.contentType);
     if (this.form === 'length') response.setHeader('content-length', bytes.length).end(bytes);
     else if (this.form === 'gzip') response.setHeader('content-encoding', 'gzip').end(gzipSync(bytes));

@@ -93,7 +93,12 @@ export function send(url: string, options: { method?: string; headers?: Record<s
         if (pieces.length < KEPT_PIECES) pieces.push(piece);
       });
       response.on('error', reject).on('end', () => {
-        resolve({ status: response.statusCode!, ms: performance.now() - startedAt, body: Buffer.concat(pieces).toString(), digest: hash.digest('hex') });
+        resolve({
+          status: response.statusCode!,
+          ms: performance.now() - startedAt,
+          body: Buffer.concat(pieces).toString(),
+          digest: hash.digest('hex'),
+        });
       });
     })
       .on('error', reject)

@@ -112,7 +112,7 @@ const HEADER = ['DOOR', 'LINES', 'TRANSACTIONS', 'DEPOSITS', 'BY LINE', 'BY TRAN
 /** The figures of the table. The digest of the fields that v2 lacks stands in --json alone. */
 const SHOWN = figureNames.filter((name) => name !== 'extras');
 
-function describeResult({ pending, verdict, reason, version, doors }: ParityResult): string {
+function describeResult({ pending, reason, version, doors }: ParityResult): string {
   const title = pending === 'WITH' ? 'With pending deposits' : 'Without pending deposits';
   if (doors.length === 0) return `${title}: not decided\n${toPrintable(reason ?? '')}`;
   const rows = doors.map(({ door, figures, differs, fault }) => [

@@ -69,7 +69,8 @@ export async function ask({ client, credentials }: Service, question: Question):
       body: withoutProvision(body, credentials.provision),
       lines: hasLines ? new LineReader(response, client, signal, isAllowed) : undefined,
       version: typeof version === 'string' ? version : undefined,
-      drop: () => void (response.complete || response.destroy()),
+      // A short answer is complete before anybody has read it, and then holds its connection.
+      drop: () => void (response.readableEnded || response.destroy()),
     };
   } catch (error) {
     throw client.toSourceError(error, signal);
@@ -111,12 +112,14 @@ async function readBody(body: AsyncIterable<Buffer>): Promise<string> {
     if (length > MAX_BODY_BYTES) throw new SourceError('The answer is too long for one without lines', { isPassing: false });
   }
   const whole = Buffer.concat(pieces);
-  // Other bytes must not become one replacement character.
-  return whole.toString(isUtf8(whole) ? 'utf8' : 'latin1');
+  // Other bytes must neither become one replacement character nor equal the same text in UTF-8.
+  return isUtf8(whole) ? whole.toString() : `‹not UTF-8› ${whole.toString('latin1')}`;
 }
 
 /** The text of an answer around its lines. */
 class Frame implements AnswerFrame {
+  /** The text before `since` that is too long to keep. */
+  private readonly hash = createHash('sha256');
   private isLong = false;
   /** The text before the first line, and that since the last one. */
   private head: string | undefined;
@@ -125,8 +128,11 @@ class Frame implements AnswerFrame {
   private readonly between = new Set<string>();
 
   add(character: string): void {
-    if (this.since.length < MAX_FRAME_LENGTH) this.since += character;
-    else this.isLong = true;
+    this.since += character;
+    if (this.since.length < MAX_FRAME_LENGTH) return;
+    this.hash.update(this.since);
+    this.since = '';
+    this.isLong = true;
   }
 
   passLine(): void {
@@ -140,11 +146,22 @@ class Frame implements AnswerFrame {
     return this.isLong ? undefined : `${this.head ?? ''}${this.since}`;
   }
 
+  /** The SHA-256 of a text that is too long to compare. */
+  get digest(): string {
+    return this.hash
+      .copy()
+      .update(`${this.head ?? ''}${this.since}`)
+      .digest('hex');
+  }
+
   get separators(): string {
     return [...this.between].sort().join('|');
   }
 }
 
+/** The byte order marks of UTF-8 and UTF-16, byte by byte. */
+const MARKS = ['\u00ef\u00bb\u00bf', '\u00ff\u00fe', '\u00fe\u00ff'];
+const MARK_LENGTH = 3;
 const MAX_FRAME_LENGTH = 65_536;
 const MAX_SEPARATORS = 10;
 /** The amount in the text of a line. No other text has a name between two bare quotation marks. */
@@ -159,6 +176,7 @@ export class LineReader {
   private batch: readonly RawLine[] = [];
   private at = 0;
   private cents: bigint | undefined = 0n;
+  private start = Buffer.alloc(0);
   private digests: { readonly lines: string; readonly bytes: string } | undefined;
   lines = 0;
 
@@ -204,6 +222,10 @@ export class LineReader {
     return this.frame.text;
   }
 
+  get frameDigest(): string {
+    return this.frame.digest;
+  }
+
   get separators(): string {
     return this.frame.separators;
   }
@@ -211,6 +233,11 @@ export class LineReader {
   /** The sums of all lines, after the last one. */
   get sums(): Required<Pick<Side, 'lines' | 'amount' | 'digest'>> {
     return { lines: this.lines, amount: this.cents === undefined ? null : toMoney(this.cents), digest: this.ended.lines };
+  }
+
+  /** The mark of the encoding that the answer begins with; empty for plain UTF-8. */
+  get mark(): string {
+    return MARKS.find((mark) => this.start.toString('latin1').startsWith(mark)) ?? '';
   }
 
   /** The SHA-256 of the whole answer without its coding, after the last line. */
@@ -224,7 +251,9 @@ export class LineReader {
 
   private async *hashed(): AsyncGenerator<Buffer> {
     const body = this.client.bodyOf(this.response);
-    for await (const piece of (this.isAllowed ? withoutPages(body) : body) as AsyncIterable<Buffer>) {
+    for await (const piece of (this.isAllowed ? withoutPages(body, false) : body) as AsyncIterable<Buffer>) {
+      if (this.start.length < MARK_LENGTH)
+        this.start = Buffer.concat([this.start, piece.subarray(0, MARK_LENGTH)]).subarray(0, MARK_LENGTH);
       this.byteHash.update(piece);
       yield piece;
     }

@@ -39,7 +39,11 @@ interface Finding {
 type Faults = [string | undefined, string | undefined];
 
 /** The old service has changed while it was asked. */
-class Moving extends Error {}
+class Moving extends Error {
+  constructor(what: string) {
+    super(`The old service answers with another ${what} each time`);
+  }
+}
 
 /** Asks two services the same questions, and tells how their answers differ. */
 export class Comparison {
@@ -85,7 +89,7 @@ export class Comparison {
       const parts = outcome === 'equal' ? {} : { classes: tally.classes, days: tally.days };
       return { question: name, outcome, ...sides, ...parts };
     } catch (error) {
-      if (error instanceof Moving) return { question: name, outcome: 'moving' };
+      if (error instanceof Moving) return { question: name, outcome: 'moving', reason: error.message };
       if (error instanceof SourceError) return { question: name, outcome: 'unreachable', reason: error.message };
       if (this.options.signal.aborted) return { question: name, outcome: 'not-asked' };
       throw error;
@@ -116,7 +120,7 @@ export class Comparison {
         for (let number = 0; number < of; number++) {
           const before = finding as Finding | undefined;
           finding = await this.compare(question, { number, of }, tally);
-          if (before && before.old.digest !== finding.old.digest) throw new Moving();
+          if (before && before.old.digest !== finding.old.digest) throw new Moving('report');
         }
         return finding;
       } catch (error) {
@@ -222,13 +226,12 @@ export class Comparison {
         const key = keyOfLine(line);
         if (keys.has(key)) counts.set(key, (counts.get(key) ?? 0) + 1);
       }
-      const isSame =
-        old.status === again.status &&
-        old.body === again.body &&
-        JSON.stringify(old.headers) === JSON.stringify(again.headers) &&
-        fault === faultNow &&
-        (!old.lines || fault !== undefined || old.lines.bytes === again.lines?.bytes);
-      if (!isSame) throw new Moving();
+      const areReports = old.lines && again.lines && fault === undefined && faultNow === undefined;
+      if (old.status !== again.status) throw new Moving('status');
+      if (JSON.stringify(old.headers) !== JSON.stringify(again.headers)) throw new Moving('headers');
+      if (fault !== faultNow || old.body !== again.body) throw new Moving('body');
+      if (areReports && old.lines.sums.digest !== again.lines.sums.digest) throw new Moving('lines');
+      if (areReports && old.lines.bytes !== again.lines.bytes) throw new Moving('text around the lines');
       return counts;
     } finally {
       again.drop();
@@ -307,12 +310,13 @@ function describe({ status, body }: Answer): string {
 
 /** Compares what stands around the lines. */
 function compareFrames(old: LineReader, now: LineReader, found: (difference: Difference) => void): void {
+  if (old.mark !== now.mark) found({ class: 'body', path: '', old: `a report ${describeMark(old)}`, new: `one ${describeMark(now)}` });
   const [before, after] = [old.frameText, now.frameText];
-  if (before !== undefined && after !== undefined) {
-    for (const difference of findDifferences(before, after)) {
-      const isBody = difference.class === 'body';
-      found(isBody ? { class: 'body', path: '', old: 'the text around the lines', new: 'another one' } : difference);
-    }
-  }
+  const another = { class: 'body', path: '', old: 'the text around the lines', new: 'another one' } as const;
+  if (before === undefined || after === undefined) {
+    if (old.frameDigest !== now.frameDigest) found(another);
+  } else for (const difference of findDifferences(before, after)) found(difference.class === 'body' ? another : difference);
   if (old.lines > 1 && now.lines > 1 && old.separators !== now.separators) found({ class: 'whitespace', path: '' });
 }
+
+const describeMark = ({ mark }: LineReader): string => (mark === '' ? 'in UTF-8' : 'with a byte order mark');

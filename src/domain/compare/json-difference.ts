@@ -20,7 +20,7 @@ export interface TextDifference {
 interface Node {
   readonly text: string;
   readonly value: unknown;
-  /** The members of an object by name. The second one with a name has a number behind it. */
+  /** The members of an object by name. The second one with a name has `AGAIN` behind it. */
   readonly members?: ReadonlyMap<string, Member>;
   readonly elements?: readonly Node[];
 }
@@ -99,10 +99,11 @@ const withoutZeros = (text: string): string => (/^-?[0-9]+\.[0-9]*$/.test(text) 
 
 const withoutSpace = (text: string): string => text.trim().replace(/\s+/g, ' ');
 
-const STRING = /"(?:[^"\\]|\\.)*"/y;
+const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
 const WORD = /[-+.0-9A-Za-z]+/y;
 const SPACE = /[ \t\n\r]*/y;
 const MAX_DEPTH = 100;
+const AGAIN = ' (again)';
 
 /** Reads a JSON text with the places of its values. V8 has checked the text first, so that this reader need not. */
 class TextReader {
@@ -136,9 +137,9 @@ class TextReader {
       this.skip();
       this.at++;
       this.skip();
-      const name = JSON.parse(written) as string;
-      const number = members.has(name) ? members.size + 1 : undefined;
-      members.set(number === undefined ? name : `${name} (${number})`, { ...this.value(depth + 1), name: written });
+      let name = JSON.parse(written) as string;
+      while (members.has(name)) name += AGAIN;
+      members.set(name, { ...this.value(depth + 1), name: written });
     }
     return { value: undefined, members };
   }

@@ -13,8 +13,10 @@ interface Waiting {
   readonly day: string | undefined;
 }
 
-/** Lines that wait have at most so many bytes of text. */
-const MAX_WAITING_BYTES = 8 * 2 ** 20;
+/** Lines that wait take at most about so many bytes. */
+const MAX_WAITING_BYTES = 16 * 2 ** 20;
+/** What a line that waits takes beside its text. */
+const WAITING_BYTES = 400;
 
 /** The two answers differ in more lines than the memory may hold. */
 export class TooManyLines extends Error {}
@@ -64,7 +66,7 @@ export class LinePairs {
     const day = isLocalDate(date) ? date : undefined;
     if (!other) {
       const waiting = { text: Buffer.from(text), place, ids, day };
-      this.bytes += waiting.text.length;
+      this.bytes += waiting.text.length + WAITING_BYTES;
       // One line alone may be longer.
       if (++this.count > 1 && this.bytes > MAX_WAITING_BYTES) throw new TooManyLines();
       const earlier = this.waiting[side].get(key);
@@ -73,7 +75,7 @@ export class LinePairs {
       return;
     }
     if (same!.length === 0) others.delete(key);
-    this.bytes -= other.text.length;
+    this.bytes -= other.text.length + WAITING_BYTES;
     this.count--;
     const [old, now] = side === 0 ? [text, other.text.toString()] : [other.text.toString(), text];
     for (const difference of findDifferences(old, now)) this.found({ ...difference, line: ids, ...(day !== undefined && { day }) });
@@ -136,7 +138,7 @@ export class LinePairs {
 
 /** The ids of a line, as texts whatever their types are. */
 function idsOf(fields: Readonly<Record<string, unknown>>): LineIds {
-  const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
+  const text = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : typeof value);
   return { deposit: text(fields.deposit_id), transaction: text(fields.transaction_id), allocation: text(fields.allocation_id) };
 }
 

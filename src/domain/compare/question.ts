@@ -23,8 +23,8 @@ export const provisions = {
 export const pendingChoices = ['both', 'with', 'without'] as const;
 export type PendingChoice = (typeof pendingChoices)[number];
 
-export const SYSTEM = 'authenticated_test_system';
-export const SESSION = 'authenticated_test_session';
+const SYSTEM = 'authenticated_test_system';
+const SESSION = 'authenticated_test_session';
 /** The parameters of v2, whose values are no secrets. */
 const PARAMETERS = ['start_date', 'end_date', 'include_pending'];
 const PLAIN = /^[-0-9A-Za-z]{0,20}$/;

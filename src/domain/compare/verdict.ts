@@ -3,7 +3,7 @@ import { textClasses, type TextDifference } from './json-difference';
 import { isLineName, lineFields } from '../../line/line-fields';
 
 /** The kinds of differences between two answers, from the old service to the new one. */
-export const differenceClasses = [
+const differenceClasses = [
   ...(['status', 'header', 'body', 'error-text', 'line-missing', 'line-extra', 'line-doubled', 'line-order'] as const),
   ...textClasses,
 ] as const;
@@ -138,7 +138,7 @@ export class Mask {
 }
 
 /** The name of a field, as services have them. Other names may be data. */
-const NAME = /^(|[A-Za-z_][\w-]{0,60}(\[\d+\]|\.| \(\d+\))*)$/;
+const NAME = /^(|[A-Za-z_][\w-]{0,60}(\[\d+\]|\.| \(again\))*)$/;
 /** The values of answers beside the lines that name nobody. The empty path is that of the answer as a whole, such as its status. */
 const IMPERSONAL = /^(|errors\[\d+\]\.(error|status)|data\.message|content-type|content-disposition|www-authenticate)$/;
 

@@ -170,14 +170,13 @@ const AMOUNT = /"amount"\s*:\s*"([^"]*)"/;
 /** Reads the lines of a report as they come, and sums them up. */
 export class LineReader {
   private readonly frame = new Frame();
-  private readonly lineHash = createHash('sha256');
-  private readonly byteHash = createHash('sha256');
+  private readonly hash = createHash('sha256');
   private batches: AsyncIterator<readonly RawLine[]> | undefined;
   private batch: readonly RawLine[] = [];
   private at = 0;
   private cents: bigint | undefined = 0n;
   private start = Buffer.alloc(0);
-  private digests: { readonly lines: string; readonly bytes: string } | undefined;
+  private ended: string | undefined;
   lines = 0;
 
   constructor(
@@ -232,7 +231,7 @@ export class LineReader {
 
   /** The sums of all lines, after the last one. */
   get sums(): Required<Pick<Side, 'lines' | 'amount' | 'digest'>> {
-    return { lines: this.lines, amount: this.cents === undefined ? null : toMoney(this.cents), digest: this.ended.lines };
+    return { lines: this.lines, amount: this.cents === undefined ? null : toMoney(this.cents), digest: this.digest };
   }
 
   /** The mark of the encoding that the answer begins with; empty for plain UTF-8. */
@@ -241,12 +240,8 @@ export class LineReader {
   }
 
   /** The SHA-256 of the whole answer without its coding, after the last line. */
-  get bytes(): string {
-    return this.ended.bytes;
-  }
-
-  private get ended(): { readonly lines: string; readonly bytes: string } {
-    return (this.digests ??= { lines: this.lineHash.digest('hex'), bytes: this.byteHash.digest('hex') });
+  get digest(): string {
+    return (this.ended ??= this.hash.digest('hex'));
   }
 
   private async *hashed(): AsyncGenerator<Buffer> {
@@ -254,7 +249,7 @@ export class LineReader {
     for await (const piece of (this.isAllowed ? withoutPages(body, false) : body) as AsyncIterable<Buffer>) {
       if (this.start.length < MARK_LENGTH)
         this.start = Buffer.concat([this.start, piece.subarray(0, MARK_LENGTH)]).subarray(0, MARK_LENGTH);
-      this.byteHash.update(piece);
+      this.hash.update(piece);
       yield piece;
     }
   }
@@ -263,7 +258,6 @@ export class LineReader {
     this.lines += batch.length;
     if (batch.length === 0) return;
     if (batch.some(({ text }) => text === undefined)) throw new NoReport('The answer has a line that is no object');
-    this.lineHash.update(`${batch.map(({ text }) => text).join('\n')}\n`);
     for (const { text } of batch) {
       if (this.cents === undefined) return;
       const cents = toCents(AMOUNT.exec(text!)?.[1] ?? '');

@@ -39,7 +39,7 @@ export interface Side {
   readonly lines?: number;
   /** The sum of the lines' amounts; null where one is not written as an amount. A split gift counts once for each of its lines. */
   readonly amount?: string | null;
-  /** The SHA-256 of the lines as they are written, each with a line feed. */
+  /** The SHA-256 of the report without its coding, as of a file that curl writes. */
   readonly digest?: string;
   /** The data version that the gateway names. */
   readonly version?: string;

@@ -98,6 +98,15 @@ const kinds: readonly (readonly [name: string, plant: (pair: Pair) => void, clas
     onText('"deposit_id":"', `"deposit_id":${'['.repeat(5000)}${']'.repeat(5000)},"x":"`),
     ['line-missing', 'line-extra'],
   ],
+  [
+    'a line that is missing after one that is no JSON',
+    ({ old, now }) => {
+      const broken = (body: string): string => body.replace('"phone":""', '"phone":undefined');
+      old.edit = broken;
+      now.edit = (body) => broken(body).replace(/,\{[^{]*(?=\]\}$)/, '');
+    },
+    ['line-missing'],
+  ],
   ['a provision in other letters', onText('9b2f4a1e', '9B2F4A1E'), ['value']],
   ['other names of the ids', onText(/"(deposit|transaction|allocation)_id"/g, '"$1Id"'), ['line-missing', 'line-extra']],
   ['another text', onText('System request', 'Request'), ['value']],

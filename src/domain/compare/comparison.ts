@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { findDifferences } from './json-difference';
 import { SourceError } from '../../source/source-error';
 import { ask, readErrorText, type Answer, type LineReader, type Service } from './answer';
-import { keyOfLine, LinePairs, NoReport, TooManyLines, type Part } from './line-pairs';
+import { findDifferences } from './json-difference';
+import { findKey, LinePairs, NoReport, TooManyLines, type Part } from './line-pairs';
 import { nameQuestion, type Question } from './question';
 import { Mask, MAX_EXAMPLES, Tally, type Difference, type DifferenceClass, type Example, type QuestionResult, type Side } from './verdict';
 
@@ -61,8 +61,8 @@ export class Comparison {
   }
 
   /**
-   * Asks the questions one after another. Results come as they are known. When several questions
-   * in turn have no answer, or the signal ends the work, the others are not asked.
+   * Asks the questions one after another. Results come as they are known. When several questions in turn have no answer, or the signal ends
+   * the work, the others are not asked.
    */
   async *run(questions: readonly Question[]): AsyncGenerator<readonly [Question, QuestionResult]> {
     let unreachable = 0;
@@ -224,8 +224,8 @@ export class Comparison {
         if (filled !== true) break;
         const line = lines.take();
         if (keys.size === 0) continue;
-        const key = keyOfLine(line);
-        if (keys.has(key)) counts.set(key, (counts.get(key) ?? 0) + 1);
+        const key = findKey(line);
+        if (key !== undefined && keys.has(key)) counts.set(key, (counts.get(key) ?? 0) + 1);
       }
       const areReports = old.lines && again.lines && fault === undefined && faultNow === undefined;
       if (old.status !== again.status) throw new Moving('status');

@@ -144,8 +144,15 @@ function idsOf(fields: Readonly<Record<string, unknown>>): LineIds {
 
 const toKey = ({ deposit, transaction, allocation }: LineIds): string => `${deposit}\0${transaction}\0${allocation}`;
 
-/** The ids of a line as one text. */
-export const keyOfLine = (line: RawLine): string => toKey(idsOf(fieldsOf(line)));
+/** The ids of a line as one text; undefined for a line that is no JSON. */
+export function findKey(line: RawLine): string | undefined {
+  try {
+    return toKey(idsOf(fieldsOf(line)));
+  } catch (error) {
+    if (error instanceof NoReport) return undefined;
+    throw error;
+  }
+}
 
 /** The values of a line that was read as a text. Throws a NoReport for one that is no JSON. */
 function fieldsOf({ text, line }: RawLine): Readonly<Record<string, unknown>> {

@@ -1,6 +1,6 @@
-import type { LoggedRequest } from './request-log';
 import { REPORT, toReportPath } from '../../source/v2-source';
 import { toMonths, type PeriodDates } from '../../values/periods';
+import type { LoggedRequest } from './request-log';
 
 /** A request that both services are asked. */
 export interface Question {

@@ -37,7 +37,8 @@ export function createPrimary(config: Config, { serving, owner }: RoleAddresses,
   serveAttemptMemories();
   const services = createServices({ ...config, POOL_SIZE }, serving, { shared });
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
-  const stopDeleting = deleteOldUsage(services, config.USAGE_RETENTION_DAYS, log);
+  // A gateway whose workers do not start says that alone.
+  let stopDeleting = (): Promise<void> => Promise.resolve();
   const summed = metrics && new SummedMetrics(metrics);
   const operators = createOperatorsSide(owner, { config, log, metrics, signals: createSignals(log, () => metrics) }, summed);
   const workers = new WorkerSet({
@@ -64,7 +65,10 @@ export function createPrimary(config: Config, { serving, owner }: RoleAddresses,
     return isWhole;
   };
   return {
-    start: () => workers.start(),
+    start: async () => {
+      await workers.start();
+      stopDeleting = deleteOldUsage(services, config.USAGE_RETENTION_DAYS, log);
+    },
     listen: async () => {
       const adminPort = await operators.listen();
       return { port: await orExplain(workers.listen(config.PORT, config.HOST), config.PORT, config.HOST), adminPort };

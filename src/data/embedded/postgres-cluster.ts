@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { kill } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../../errors';
@@ -41,12 +41,25 @@ export async function makeCluster(home: PostgresHome, directory: string): Promis
   const file = passwordFile(home);
   // A power cut may have left an empty one. The password of a cluster that holds data is on the disk before the cluster is.
   if (!(await readIfThere(file))) await writeStateFile(file, randomBytes(32).toString('base64url'));
-  await rm(directory, { recursive: true, force: true });
+  // A command that was killed leaves its initdb running for a while. It fails, and then removes the directory that it was given.
+  await removeMade(directory);
+  const made = `${directory}.${randomBytes(4).toString('hex')}`;
   await run(home, 'initdb', [
-    ...['--pgdata', directory, '--username', USER, '--pwfile', file, '--auth', 'scram-sha-256'],
+    ...['--pgdata', made, '--username', USER, '--pwfile', file, '--auth', 'scram-sha-256'],
     ...['--encoding', 'UTF8', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--no-instructions'],
   ]);
+  await rm(directory, { recursive: true, force: true });
+  await rename(made, directory);
   return readFile(file, 'utf8');
+}
+
+/** Removes the clusters that commands were making for this directory when they were killed. */
+async function removeMade(directory: string): Promise<void> {
+  const prefix = `${basename(directory)}.`;
+  for (const name of await readdir(dirname(directory))) {
+    const isMade = name.startsWith(prefix) && /^[0-9a-f]{8}$/.test(name.slice(prefix.length));
+    if (isMade) await rm(join(dirname(directory), name), { recursive: true, force: true, maxRetries: 5 });
+  }
 }
 
 /** The major version of the PostgreSQL that the cluster is of; undefined when there is no cluster. */

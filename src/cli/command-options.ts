@@ -10,6 +10,9 @@ export class UsageError extends OperatorError {}
 /** A command that could not find out what it was asked. The operator sees the message as it is. */
 export class UndecidedError extends OperatorError {}
 
+/** The exit status of such a command. */
+export const UNDECIDED = 3;
+
 /** Adds the value of an option that may be repeated. */
 export const append = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value];
 

@@ -5,10 +5,10 @@ import { UsageError } from './command-options';
 import { readSecret, rethrowUnreadable } from './secret-file';
 import { firstLineOf } from './terminal';
 
-/** Where the credentials of a v2 service stand. */
+/** The places of a v2 service's credentials. */
 export interface CredentialSources {
   readonly url: URL;
-  /** What messages call the service. */
+  /** The name of the service in messages. */
   readonly service: string;
   readonly provisionFile: string | undefined;
   readonly cookieFile: string | undefined;

@@ -15,6 +15,7 @@ export interface ReportQuery extends PeriodDates {
 export const REPORT = 'deposit_detail_designation_detail_with_contact_info';
 /** The length of an error's body that is read. */
 const MAX_ERROR_BYTES = 16_384;
+const MAX_ERROR_TEXT = 200;
 /** The statuses after which the same request may succeed: those of the contract for a data source that is away, and of proxies. */
 const PASSING = [404, 408, 425, 429, 500, 502, 503, 504];
 /** The texts of the contract that come with status 422 and pass (section 7). */
@@ -90,10 +91,15 @@ async function readErrorText(response: IncomingMessage): Promise<string | undefi
     length += piece.length;
     if (length > MAX_ERROR_BYTES) return undefined;
   }
+  return findErrorText(Buffer.concat(pieces).toString())?.slice(0, MAX_ERROR_TEXT);
+}
+
+/** The text of the first error in a body of the contract; undefined for any other body. */
+export function findErrorText(body: string): string | undefined {
   try {
-    const { errors } = JSON.parse(Buffer.concat(pieces).toString()) as { errors?: readonly { error?: unknown }[] };
+    const { errors } = JSON.parse(body) as { errors?: readonly { error?: unknown }[] };
     const text = errors?.[0]?.error;
-    return typeof text === 'string' ? text.slice(0, 200) : undefined;
+    return typeof text === 'string' ? text : undefined;
   } catch {
     return undefined;
   }

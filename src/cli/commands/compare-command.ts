@@ -31,7 +31,7 @@ import { V2Client } from '../../source/v2-client';
 import type { LocalDate } from '../../values/dates';
 import type { CommandContext } from '../command';
 import { logOf } from '../command-log';
-import { append, MS_PER_SECOND, readDate, readTime, UndecidedError, UsageError } from '../command-options';
+import { append, MS_PER_SECOND, readDate, readTime, UNDECIDED, UndecidedError, UsageError } from '../command-options';
 import { readAddress, readAuthority, readCredentials } from '../source-credentials';
 import { onStopSignal } from '../stop-signals';
 import { formatTable, printResult, startProgress } from '../terminal';
@@ -62,7 +62,6 @@ interface Options {
 /** No old service has an earlier deposit, and each month is asked for. */
 const FIRST_DATE = '1900-01-01';
 const MAX_RATE = 1000;
-const UNDECIDED = 3;
 /** A run that is killed loses the answers of so long a time. */
 const SAVE_MS = 5000;
 

@@ -7,13 +7,11 @@ import { SchemaReportDocuments } from '../../resolvers/reports/report-documents'
 import type { Services } from '../../services';
 import type { LocalDate } from '../../values/dates';
 import { withServices, type CommandContext } from '../command';
-import { ORGANIZATION, readDate, UndecidedError, UsageError } from '../command-options';
+import { ORGANIZATION, readDate, UNDECIDED, UndecidedError, UsageError } from '../command-options';
 import { readAddress, readCredentials } from '../source-credentials';
 import { onStopSignal } from '../stop-signals';
 import { formatTable, printResult, startProgress, toPrintable } from '../terminal';
 import { baseUrl } from './demo-command';
-
-const UNDECIDED = 3;
 
 interface ParityOptions {
   readonly organization: string;

@@ -6,7 +6,7 @@ import type { DatabasePlace } from '../../data/postgres/database-place';
 import { AppError, describeError, OperatorError } from '../../errors';
 import { mayBeMisread } from '../../values/utf8';
 import type { CommandContext } from '../command';
-import { UndecidedError, UsageError } from '../command-options';
+import { UNDECIDED, UndecidedError, UsageError } from '../command-options';
 import { DEFAULT_SETTINGS_FILE, withSettingsFile } from '../settings-file';
 import { toPrintable, write, type Terminal } from '../terminal';
 
@@ -109,7 +109,7 @@ export async function runProgram(
       const failure = { error: text, ...(error instanceof AppError && { code: error.code }), ...(used && { database: used }) };
       terminal.errors.write(`${JSON.stringify(failure)}\n`);
     } else if (!isUsage) terminal.errors.write(`${describe(error)}\n`);
-    return isUsage || error instanceof UsageError ? 2 : error instanceof UndecidedError ? 3 : 1;
+    return isUsage || error instanceof UsageError ? 2 : error instanceof UndecidedError ? UNDECIDED : 1;
   }
 }
 

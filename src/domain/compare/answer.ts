@@ -6,7 +6,7 @@ import { decodeText } from '../../formats/import-format';
 import type { RawLine } from '../../formats/import-line';
 import { readResponse, type AnswerFrame } from '../../formats/response-reader';
 import { SourceError } from '../../source/source-error';
-import { PASSING_TEXTS } from '../../source/v2-source';
+import { findErrorText, PASSING_TEXTS } from '../../source/v2-source';
 import { readRetryAfter, withoutPages, type SourceCredentials, type V2Client } from '../../source/v2-client';
 import { toCents, toMoney } from '../../values/money';
 import { NoReport } from './line-pairs';
@@ -26,7 +26,7 @@ const PASSING = [408, 425, 429, 502, 503, 504];
 /** No answer without lines is longer. */
 const MAX_BODY_BYTES = 1_000_000;
 
-/** What a service answers to one question. Its lines are read as they come. */
+/** The answer of a service to one question. Its lines are read as they come. */
 export interface Answer {
   readonly status: number;
   /** The headers that matter. */
@@ -58,7 +58,7 @@ export async function ask({ client, credentials }: Service, question: Question):
     }
     const hasLines = isReport(question) && status === 200;
     const body = hasLines ? '' : await readBody(client.bodyOf(response));
-    const passing = PASSING_TEXTS.find((text) => readErrorText(body) === text);
+    const passing = PASSING_TEXTS.find((text) => findErrorText(body) === text);
     if (passing !== undefined) throw new SourceError(`The answer is ${status}: ${passing}`, { isPassing: true });
     const isAllowed = provision === 'given' && hasSession;
     if (status === 200 && isAllowed && body.trimStart().startsWith('<')) throw new SourceError(PAGE, { isPassing: false });
@@ -78,17 +78,6 @@ export async function ask({ client, credentials }: Service, question: Question):
 }
 
 const PAGE = 'The answer is a web page, such as that of a login';
-
-/** The text of an error in the form of the contract (section 2.3). */
-export function readErrorText(body: string): string | undefined {
-  try {
-    const { errors } = JSON.parse(body) as { readonly errors?: readonly { readonly error?: unknown }[] };
-    const text = errors?.[0]?.error;
-    return typeof text === 'string' ? text : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** The body with one name in the place of the provision, which the services have different ones of, and another one where its letters differ. */
 function withoutProvision(body: string, provision: string): string {

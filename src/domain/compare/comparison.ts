@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SourceError } from '../../source/source-error';
-import { ask, readErrorText, type Answer, type LineReader, type Service } from './answer';
+import { findErrorText } from '../../source/v2-source';
+import { ask, type Answer, type LineReader, type Service } from './answer';
 import { findDifferences } from './json-difference';
 import { findKey, LinePairs, NoReport, TooManyLines, type Part } from './line-pairs';
 import { nameQuestion, type Question } from './question';
@@ -18,9 +19,9 @@ export interface ComparisonOptions {
 
 /** The times that a question is asked while the old service changes. */
 const MAX_READINGS = 3;
-/** Where so many questions in turn have no answer, no further one is asked. */
+/** No further question is asked after so many in turn without an answer. */
 const MAX_UNREACHABLE = 3;
-/** Where many lines differ, so many times as many readings match a part of them each. */
+/** The number of parts grows so many times when the lines of one are too many to be matched. */
 const MORE_PARTS = 4;
 /** Lines with few different ids cannot be matched in parts. */
 const MAX_PARTS = 16;
@@ -28,7 +29,7 @@ const MS_PER_SECOND = 1000;
 const WHOLE: Part = { number: 0, of: 1 };
 const NO_LINES: Part = { number: 0, of: 0 };
 
-/** What was found out about one question. */
+/** The differences of one question, and both sides. */
 interface Finding {
   readonly tally: Tally;
   readonly old: Side;
@@ -143,7 +144,7 @@ export class Comparison {
     try {
       const now = await this.ask(newService, question);
       try {
-        // What stands beside the lines counts once, and not for each part of them.
+        // The text beside the lines counts once, and not for each part of them.
         if (part.number === 0) compareHeads(old, now, found);
         const pairs = new LinePairs(part, found);
         const faults = await this.readBoth([old.lines, now.lines], pairs);
@@ -163,7 +164,7 @@ export class Comparison {
           const counts = await this.askOldAgain(question, old, fault, left);
           if (areReports) pairs.tellLeft((key) => counts.get(key) ?? 0);
         }
-        // What no class has, such as another encoding.
+        // Bytes may differ in a way that has no class of its own.
         const isLast = part.number === part.of - 1;
         if (isLast && areReports && old.lines.digest !== now.lines.digest && tally.outcome([]) === 'equal') {
           found({ class: 'body', path: '', old: 'a report', new: 'the same lines in other bytes' });
@@ -304,7 +305,7 @@ function compareHeads(old: Answer, now: Answer, found: (difference: Difference) 
 
 /** The status of an answer, with the text of an error in the form of the contract (section 2.3). */
 function describe({ status, body }: Answer): string {
-  const text = readErrorText(body);
+  const text = findErrorText(body);
   return text === undefined ? String(status) : `${status} ${text}`;
 }
 

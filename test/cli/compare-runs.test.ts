@@ -1,13 +1,16 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { importLines, login } from '../support/gateway';
 import { misused, runCommand, startCommand } from '../support/command';
 import { ENVIRONMENT, fill, openComparisons } from '../support/comparisons';
-import { OLD_PROVISION } from '../support/old-service';
+import { OLD_PROVISION, OldService } from '../support/old-service';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
 const { compare, path, readVerdict, withPair, words, write } = openComparisons();
+const TLS = join(__dirname, '../support/tls');
 const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';
 const JANUARY_REPORT = `${REPORT}?start_date=2026-01-01&end_date=2026-01-31&include_pending=true`;
 const isJanuary = (query: URLSearchParams): boolean => query.get('end_date') === '2026-01-31' && query.get('include_pending') === 'true';
@@ -76,6 +79,23 @@ describe('a comparison', () => {
       pair.old.keepsConnections();
       const requests = await write('short.ndjson', JSON.stringify({ method: 'GET', path: JANUARY_REPORT }));
       expect((await compare(pair, '--requests', requests, '--timeout', '60s')).verdict.counts).toMatchObject({ equal: 1 });
+    }));
+
+  test('trusts a certificate by the authority that is named for its service', () =>
+    withPair(async (pair) => {
+      fill(pair);
+      const [key, cert] = ['server.key', 'server.pem'].map((name) => readFileSync(join(TLS, name)));
+      const old = await OldService.start({ key: key!, cert: cert! });
+      old.isSorted = true;
+      old.url = old.url.replace('127.0.0.1', 'localhost');
+      old.gifts.push(...pair.now.gifts);
+      try {
+        expect((await compare({ ...pair, old }, '--old-ca-file', join(TLS, 'authority.pem'))).status).toBe(0);
+        const { status, verdict } = await compare({ ...pair, old });
+        expect([status, verdict.questions[0]!.reason]).toEqual([3, expect.stringMatching(/^The certificate is not trusted: /)]);
+      } finally {
+        await old.stop();
+      }
     }));
 
   test('goes on after it was killed', () =>

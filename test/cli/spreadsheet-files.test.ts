@@ -121,12 +121,16 @@ describe('an operator whose file comes from a spreadsheet', () => {
     );
   });
 
-  /** The CPU seconds that a file takes, whose lines are read right. */
+  /** The CPU seconds that a file takes, whose lines are read right. The lowest of three: the others hold what collecting garbage took. */
   const secondsOf = async (content: string, expected: object[]): Promise<number> => {
-    const before = process.cpuUsage();
-    expect(await readLines('csv', content, [32_768])).toEqual(expected);
-    const { user, system } = process.cpuUsage(before);
-    return (user + system) / 1e6;
+    const seconds: number[] = [];
+    while (seconds.length < 3) {
+      const before = process.cpuUsage();
+      expect(await readLines('csv', content, [32_768])).toEqual(expected);
+      const { user, system } = process.cpuUsage(before);
+      seconds.push((user + system) / 1e6);
+    }
+    return Math.min(...seconds);
   };
   const linesAt = (number: number): object[] => lines.map((values, at) => ({ line: number + at, values }));
   const quotes = (count: number) => v2Line({ main_memo: '"'.repeat(count) });

@@ -141,7 +141,7 @@ export class GatewayMetrics {
     );
     this.gauge(
       'gateway_sync_last_success_timestamp_seconds',
-      'Unix time at which the newest round of sync that succeeded ended; none before the first',
+      'Unix time at which the newest round of sync that succeeded ended, while no reading of the whole history was known to fail',
       ['organization'],
       () =>
         this.syncs.flatMap(({ organizationId, lastSuccessAt }) =>

@@ -2,8 +2,14 @@ import { OperatorError } from '../errors';
 import type { RawLine } from './import-line';
 import { JsonFaultFinder } from './json-fault';
 
-/** An object without others in it. It may be no JSON for other reasons. */
-const FLAT_OBJECT = /\{[^"{}\\]*(?:"[^"\\]*(?:\\.[^"\\]*)*"[^"{}\\]*)*\}/y;
+/** A JSON object without other objects or arrays in it (RFC 8259). */
+const FLAT_OBJECT = (() => {
+  const space = '[ \\t\\n\\r]*';
+  const text = '"[^"\\\\\\x00-\\x1f]*(?:\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\\\\x00-\\x1f]*)*"';
+  const number = '-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?';
+  const member = `${text}${space}:${space}(?:${text}|${number}|true|false|null)${space}`;
+  return new RegExp(`\\{${space}(?:${member}(?:,${space}${member})*)?\\}`, 'y');
+})();
 
 /** An object that is longer than this goes through the fault finder, so that a broken one does not fill the memory. */
 const MAX_GUESS_LENGTH = 1_000_000;
@@ -21,7 +27,7 @@ export interface AnswerFrame {
 /**
  * Reads the lines of a v2 answer, `{"response":[…]}`. An object in the array ends at the first `}` that makes it JSON, and V8 reads it at
  * once. All other text goes through the fault finder, character by character. The lines come as many at once as a piece of the text ends.
- * With a frame, lines have texts and no values: the texts may be no JSON, and a line that is no object has neither.
+ * With a frame, lines have texts and no values, and a line that is no object has neither.
  */
 export async function* readResponse(pieces: AsyncIterable<string>, frame?: AnswerFrame): AsyncGenerator<readonly RawLine[]> {
   const walk = new AnswerWalk();
@@ -84,6 +90,8 @@ export async function* readResponse(pieces: AsyncIterable<string>, frame?: Answe
   for (const character of rest) if (!walk.take(character)) throw walk.describeFault();
   if (!walk.end()) throw walk.describeFault();
   if (walk.response !== 'array') throw toFault(walk.response === 'none' ? 'it has no array "response"' : '"response" must be an array');
+  // An answer with an error or a mark of its end beside its lines may be a part of them (contract section 4.3: an object with one key).
+  if (!frame && walk.hasOthers) throw toFault('it has more than the array "response"');
 }
 
 const toFault = (reason: string): OperatorError => new OperatorError(`The file is not a v2 answer in JSON: ${reason}`);
@@ -109,6 +117,8 @@ class AnswerWalk {
   private state: 'before' | 'within' | 'after' = 'before';
   /** The kind of value that the first `response` has. */
   response: 'none' | 'array' | 'other' = 'none';
+  /** True when the outer object has another member. */
+  hasOthers = false;
   /** The beginning of the last name in the answer's outer object, as it is written. */
   private name = '';
 
@@ -145,7 +155,9 @@ class AnswerWalk {
     if (!finder.add(character)) return false;
     if (finder.depth > MAX_DEPTH) throw toFault('it is nested too deeply');
     if (this.state === 'within' && finder.depth === 1) this.state = 'after';
-    if (!beginsValue || !isResponse(this.name)) return true;
+    if (!beginsValue) return true;
+    if (!isResponse(this.name)) this.hasOthers = true;
+    if (!isResponse(this.name)) return true;
     if (this.state === 'after') throw toFault('it has two arrays "response"');
     if (this.response === 'none') this.response = character === '[' ? 'array' : 'other';
     if (this.response === 'array') this.state = 'within';

@@ -27,6 +27,13 @@ export interface ClientOptions {
   readonly onRetry?: (error: SourceError, waitMs: number) => void;
 }
 
+/** The bound of one request. */
+export interface RequestLimit {
+  readonly signal: AbortSignal;
+  /** Ends the bound when the answer has been read or left. */
+  readonly end: () => void;
+}
+
 /** One request and what bounds it. */
 export interface V2Request {
   /** The path below `api/v2/`, with the query. */
@@ -37,6 +44,8 @@ export interface V2Request {
 
 /** A service that sends nothing for so long has stopped. Its first byte may take as long as the whole answer. */
 const STALL_MS = 120_000;
+/** Node takes a longer time as none. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const MAX_ATTEMPTS = 5;
 const FIRST_WAIT_MS = 1000;
 /** A longer wait is left to the operator, or to the next round. */
@@ -62,9 +71,24 @@ export class V2Client {
       url.protocol === 'https:' ? new HttpsAgent({ ...kept, ...(authority !== undefined && { ca: authority }) }) : new HttpAgent(kept);
   }
 
-  /** A signal for one request, which ends with the work as a whole or when the request has taken too long. */
-  limit(): AbortSignal {
-    return AbortSignal.any([this.options.signal, AbortSignal.timeout(this.options.timeoutMs)]);
+  /**
+   * Bounds one request, which ends with the work as a whole or when it has taken too long. It must be ended. Node frees a signal of
+   * AbortSignal.timeout() within one of AbortSignal.any() before its time, so there is none here.
+   */
+  limit(): RequestLimit {
+    const { signal: whole, timeoutMs } = this.options;
+    const limit = new AbortController();
+    const abort = (): void => limit.abort();
+    const timer = setTimeout(abort, Math.min(timeoutMs, MAX_TIMER_MS));
+    whole.addEventListener('abort', abort);
+    if (whole.aborted) abort();
+    return {
+      signal: limit.signal,
+      end: () => {
+        clearTimeout(timer);
+        whole.removeEventListener('abort', abort);
+      },
+    };
   }
 
   /**
@@ -155,11 +179,23 @@ export class V2Client {
     };
     const send = address.protocol === 'https:' ? requestHttps : requestHttp;
     return new Promise((resolve, reject) => {
-      const request = send(address, { agent: this.agent, headers, signal }, resolve);
-      request.on('error', reject).end();
+      let isAnswered = false;
+      const request = send(address, { agent: this.agent, headers, signal }, (response) => {
+        isAnswered = true;
+        resolve(response);
+      });
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        // A service may end a connection that it does not use, just while the next request goes out on it.
+        const isStale = request.reusedSocket && error.code === 'ECONNRESET' && !isAnswered;
+        if (isStale) resolve(this.request(address, { provision, cookie }, signal));
+        else reject(error);
+      });
+      request.end();
     });
   }
 }
+
+const UTF8_MARK = /^\u00ef\u00bb\u00bf/;
 
 /**
  * Passes an answer on. Throws for a web page, which many services send to callers whose session has ended, with status 200. `mayPass` tells
@@ -168,7 +204,7 @@ export class V2Client {
 export async function* withoutPages(body: AsyncIterable<Buffer>, mayPass = true): AsyncGenerator<Buffer> {
   let isAtStart = true;
   for await (const piece of body) {
-    const first: string = isAtStart ? piece.toString('latin1').trimStart() : '';
+    const first: string = isAtStart ? piece.toString('latin1').replace(UTF8_MARK, '').trimStart() : '';
     if (first.startsWith('<')) throw new SourceError('The answer is a web page, such as that of a login', { isPassing: mayPass });
     isAtStart &&= first === '';
     yield piece;

@@ -15,9 +15,12 @@ export interface ReportQuery extends PeriodDates {
 export const REPORT = 'deposit_detail_designation_detail_with_contact_info';
 /** The length of an error's body that is read. */
 const MAX_ERROR_BYTES = 16_384;
-const MAX_ERROR_TEXT = 200;
 /** The statuses after which the same request may succeed: those of the contract for a data source that is away, and of proxies. */
 const PASSING = [404, 408, 425, 429, 500, 502, 503, 504];
+/** The texts of errors that are repeated. Another one may have a credential or a donor's data. */
+export const knownTexts: readonly string[] = Object.values(errorTable).map(({ text }) => text);
+/** The texts of the contract for parameters that are wrong (section 4.3). */
+export const PARAMETER_TEXTS: readonly string[] = [errorTable.INVALID_PARAMETERS.text, errorTable.START_DATE_AFTER_END_DATE.text];
 /** The texts of the contract that come with status 422 and pass (section 7). */
 export const PASSING_TEXTS: readonly string[] = [errorTable.UNDER_MAINTENANCE.text, errorTable.ESTABLISHING_SESSION_FAILED.text];
 
@@ -51,47 +54,50 @@ export class V2Source {
 
   /** The lines of one answer, as they come. Throws a SourceError when the answer is not whole. */
   async *lines(query: ReportQuery): AsyncGenerator<readonly RawLine[]> {
-    const signal = this.client.limit();
+    const { signal, end } = this.client.limit();
     try {
       const response = await this.client.ask({ path: toReportPath(query), credentials: this.options, signal });
-      if (response.statusCode !== 200) throw await toRefusal(response);
+      if (response.statusCode !== 200) throw await this.toRefusal(response);
       yield* readImportLines('json', withoutPages(this.client.bodyOf(response)));
       if (!response.complete) throw new SourceError('The answer breaks off', { isPassing: true });
     } catch (error) {
       throw this.client.toSourceError(error, signal);
+    } finally {
+      end();
     }
   }
 
   close(): void {
     this.client.close();
   }
+
+  private async toRefusal(response: IncomingMessage): Promise<SourceError> {
+    const status = response.statusCode!;
+    const text = await this.readErrorText(response);
+    const isPassing = PASSING.includes(status) || (text !== undefined && PASSING_TEXTS.includes(text));
+    return new SourceError(`The answer is ${status}${text === undefined ? '' : `: ${text}`}`, {
+      isPassing,
+      retryAfterMs: readRetryAfter(response),
+    });
+  }
+
+  /** The text of an error of the contract (sections 2.3 and 7); undefined for any other body. */
+  private async readErrorText(response: IncomingMessage): Promise<string | undefined> {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    for await (const piece of this.client.bodyOf(response) as AsyncIterable<Buffer>) {
+      pieces.push(piece);
+      length += piece.length;
+      if (length > MAX_ERROR_BYTES) return undefined;
+    }
+    const text = findErrorText(Buffer.concat(pieces).toString());
+    return text !== undefined && knownTexts.includes(text) ? text : undefined;
+  }
 }
 
 export function toReportPath({ startDate, endDate, includePending }: ReportQuery): string {
   const query = new URLSearchParams({ start_date: startDate, end_date: endDate, include_pending: String(includePending) });
   return `${REPORT}?${query.toString()}`;
-}
-
-async function toRefusal(response: IncomingMessage): Promise<SourceError> {
-  const status = response.statusCode!;
-  const text = await readErrorText(response);
-  const isPassing = PASSING.includes(status) || (text !== undefined && PASSING_TEXTS.includes(text));
-  return new SourceError(`The answer is ${status}${text === undefined ? '' : `: ${text}`}`, {
-    isPassing,
-    retryAfterMs: readRetryAfter(response),
-  });
-}
-
-/** The text of an error's body in the form of the contract (section 2.3); undefined for any other body. */
-async function readErrorText(response: IncomingMessage): Promise<string | undefined> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  for await (const piece of response as AsyncIterable<Buffer>) {
-    pieces.push(piece);
-    length += piece.length;
-    if (length > MAX_ERROR_BYTES) return undefined;
-  }
-  return findErrorText(Buffer.concat(pieces).toString())?.slice(0, MAX_ERROR_TEXT);
 }
 
 /** The text of the first error in a body of the contract; undefined for any other body. */

@@ -57,8 +57,7 @@ describe('a comparison', () => {
 
   test('is told that a service is under maintenance, and nothing else of its answer', () =>
     withPair(async (pair) => {
-      pair.now.errorText = () => 'Under maintenance';
-      pair.now.needsCookie = true;
+      pair.now.faultAt = () => 'maintenance';
       const requests = await write('one.ndjson', JSON.stringify({ method: 'GET', path: JANUARY_REPORT, headers: {} }));
       const { verdict } = await compare(pair, '--requests', requests, '--timeout', '20s');
       expect(verdict.questions[0]).toMatchObject({ outcome: 'unreachable', reason: 'The answer is 422: Under maintenance' });

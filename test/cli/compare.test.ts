@@ -93,20 +93,7 @@ const kinds: readonly (readonly [name: string, plant: (pair: Pair) => void, clas
     },
     ['body'],
   ],
-  [
-    'a number nested as deeply as may be',
-    onText('"deposit_id":"', `"deposit_id":${'['.repeat(5000)}${']'.repeat(5000)},"x":"`),
-    ['line-missing', 'line-extra'],
-  ],
-  [
-    'a line that is missing after one that is no JSON',
-    ({ old, now }) => {
-      const broken = (body: string): string => body.replace('"phone":""', '"phone":undefined');
-      old.edit = broken;
-      now.edit = (body) => broken(body).replace(/,\{[^{]*(?=\]\}$)/, '');
-    },
-    ['line-missing'],
-  ],
+  ['a number nested as deeply as may be', onText('"deposit_id":"', `"deposit_id":${'['.repeat(5000)}${']'.repeat(5000)},"x":"`), ['body']],
   ['a provision in other letters', onText('9b2f4a1e', '9B2F4A1E'), ['value']],
   ['other names of the ids', onText(/"(deposit|transaction|allocation)_id"/g, '"$1Id"'), ['line-missing', 'line-extra']],
   ['another text', onText('System request', 'Request'), ['value']],
@@ -153,7 +140,11 @@ describe('compare', () => {
         expect.objectContaining({
           ...{ class: 'error-text', count: 6 },
           examples: expect.arrayContaining([
-            expect.objectContaining({ path: 'errors[0].error', old: '"Invalid provision"', new: '"Wrong provision"' }),
+            expect.objectContaining({
+              path: 'errors[0].error',
+              old: '"Invalid provision"',
+              new: expect.stringMatching(/^‹.*›$/) as string,
+            }),
           ]) as unknown,
         }),
       ]);

@@ -46,9 +46,18 @@ describe('an operator whose file is a v2 answer', () => {
   };
 
   test('has the same lines whatever they contain and however the text comes', async () => {
+    const anyLines = fc
+      .tuple(fc.array(anyElement), fc.constantFrom(undefined, 1, '\t'))
+      .map(([response, indent]) => JSON.stringify({ response }, undefined, indent));
     await fc.assert(
-      fc.asyncProperty(anyAnswer, anyCuts, async (text, cuts) => expect(await readLines('json', text, cuts)).toEqual(toLines(text))),
+      fc.asyncProperty(anyLines, anyCuts, async (text, cuts) => expect(await readLines('json', text, cuts)).toEqual(toLines(text))),
     );
+  });
+
+  // It may be a part of the lines, with an error or a mark of its end.
+  test('is refused one that has anything beside its lines', async () => {
+    const MORE = 'The file is not a v2 answer in JSON: it has more than the array "response"';
+    await fc.assert(fc.asyncProperty(anyAnswer, anyCuts, async (text, cuts) => expect(await readLines('json', text, cuts)).toBe(MORE)));
   });
 
   test('is told the place where the text stops being JSON', async () => {

@@ -61,6 +61,8 @@ export class OldService {
   edit: (body: string, query: URLSearchParams) => string = (body) => body;
   /** Changes the text of an error. */
   errorText: (text: string) => string = (text) => text;
+  /** True where the body of an error is packed. */
+  packsErrors = false;
   contentType = 'application/json; charset=utf-8';
   encoding: BufferEncoding = 'utf8';
   requests = 0;
@@ -176,7 +178,8 @@ export class OldService {
   }
 
   private refuse(response: ServerResponse, status: number, text: string): void {
-    sendError(response, status, this.errorText(text));
+    if (this.packsErrors) response.setHeader('content-encoding', 'gzip');
+    sendError(response, status, this.errorText(text), this.packsErrors ? gzipSync : undefined);
   }
 
   private fail(fault: Fault, response: ServerResponse): void {
@@ -211,8 +214,15 @@ function findParameterFault(query: URLSearchParams): string | undefined {
   return from! > to! ? 'Start date cannot be greater than the end date.' : undefined;
 }
 
-function sendError(response: ServerResponse, status: number, error: string): void {
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify({ errors: [{ error, status }] }));
+function sendError(
+  response: ServerResponse,
+  status: number,
+  error: string,
+  pack: (body: string) => string | Buffer = (body) => body,
+): void {
+  response
+    .writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
+    .end(pack(JSON.stringify({ errors: [{ error, status }] })));
 }
 
 const sendPage = (response: ServerResponse): void =>

@@ -493,6 +493,7 @@ CREATE TABLE sync_state (
   last_full_at TIMESTAMPTZ,
   full_tried_at TIMESTAMPTZ,
   failure TEXT,
+  full_failure TEXT,
   failures BIGINT NOT NULL DEFAULT 0,
   lines_changed BIGINT NOT NULL DEFAULT 0
 );

@@ -61,6 +61,7 @@ interface Options {
 
 /** No old service has an earlier deposit, and each month is asked for. */
 const FIRST_DATE = '1900-01-01';
+const MIN_RATE = 0.01;
 const MAX_RATE = 1000;
 /** A run that is killed loses the answers of so long a time. */
 const SAVE_MS = 5000;
@@ -94,9 +95,11 @@ export function compareCommand(context: () => CommandContext): Command {
       try {
         await compare(options, context());
       } catch (error) {
-        if (!(error instanceof OperatorError) || error instanceof UsageError || error instanceof DifferentError) throw error;
+        if (error instanceof UsageError || error instanceof DifferentError || error instanceof UndecidedError) throw error;
         // Status 1 says that the answers differ.
-        throw new UndecidedError(error.message, { cause: error });
+        throw new UndecidedError(error instanceof OperatorError ? error.message : `The comparison has failed: ${String(error)}`, {
+          cause: error,
+        });
       }
     });
 }
@@ -113,8 +116,8 @@ function acceptOption(): Option {
 
 function readRate(text: string): number {
   const rate = Number(text);
-  if (!/^[0-9]+(\.[0-9]+)?$/.test(text) || rate <= 0 || rate > MAX_RATE)
-    throw new InvalidArgumentError(`It must be a number up to ${MAX_RATE}, such as 5 or 0.5.`);
+  if (!/^[0-9]+(\.[0-9]+)?$/.test(text) || rate < MIN_RATE || rate > MAX_RATE)
+    throw new InvalidArgumentError(`It must be a number from ${MIN_RATE} to ${MAX_RATE}, such as 5 or 0.5.`);
   return rate;
 }
 
@@ -122,7 +125,7 @@ function readRate(text: string): number {
 class DifferentError extends OperatorError {}
 
 async function compare(options: Options, context: CommandContext): Promise<void> {
-  const questions = await readQuestions(options);
+  const { questions, leftOut } = await readQuestions(options);
   const stopping = new AbortController();
   const off = onStopSignal(() => (stopping.signal.aborted ? process.exit(UNDECIDED) : stopping.abort()));
   const service = async (
@@ -154,7 +157,7 @@ async function compare(options: Options, context: CommandContext): Promise<void>
     const comparison = new Comparison({
       ...{ old, new: now, accepted: options.accept, showsValues: options.showValues, rate: options.rate, signal: stopping.signal },
     });
-    const verdict = await run(comparison, questions, options, context);
+    const verdict = await run(comparison, { questions, leftOut }, options, context);
     printResult(context.terminal, context.json, verdict, context.json ? '' : formatVerdict(verdict).join('\n'));
     if (verdict.verdict === 'different') throw new DifferentError('The new service does not answer as the old one does');
     if (verdict.verdict === 'undecided')
@@ -166,8 +169,14 @@ async function compare(options: Options, context: CommandContext): Promise<void>
   }
 }
 
+interface Questions {
+  readonly questions: readonly Question[];
+  /** The number of requests of a log that are none of v2; null where no log was read. */
+  readonly leftOut: number | null;
+}
+
 /** The questions of the options. Throws a UsageError for options that make none. */
-async function readQuestions({ from, to, requests, pending }: Options): Promise<Question[]> {
+async function readQuestions({ from, to, requests, pending }: Options): Promise<Questions> {
   if (requests !== undefined) {
     if (from !== undefined || to !== undefined) throw new UsageError('--requests has the questions: leave --from and --to out');
     return readTraffic(requests);
@@ -176,46 +185,53 @@ async function readQuestions({ from, to, requests, pending }: Options): Promise<
   if (from > to) throw new UsageError('--from is after --to');
   if (from < FIRST_DATE) throw new UsageError(`--from: no date before ${FIRST_DATE} is asked for`);
   const range = { startDate: from, endDate: to };
-  return [...caseQuestions(range), ...reportQuestions(range, pending)];
+  return { questions: [...caseQuestions(range), ...reportQuestions(range, pending)], leftOut: null };
 }
 
 /** The questions of a file of requests, each once. */
-async function readTraffic(file: string): Promise<Question[]> {
-  const questions = new Map<string, Question>();
+async function readTraffic(file: string): Promise<Questions> {
+  const logged = new Map<string, Question>();
   let others = 0;
   try {
     for await (const request of readRequests(createInterface({ input: createReadStream(file) }))) {
       const question = request && trafficQuestion(request);
-      if (question) questions.set(keyOf(question), question);
+      if (question) logged.set(keyOf(question), question);
       else others++;
     }
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`Cannot read ${file}`, { cause: error });
   }
-  if (questions.size === 0) throw new UsageError(`${file} has no GET request of v2, and ${others} others`);
-  return [...questions.values()];
+  if (logged.size === 0) throw new UsageError(`${file} has no GET request of v2, and ${others} others`);
+  const questions = [...logged.values()];
+  if (questions.some(({ provision }) => provision === 'given')) return { questions, leftOut: others };
+  // Where no request has a provision, the log leaves credentials out.
+  const given = questions.map((question) => ({ ...question, provision: 'given' as const }));
+  return { questions: [...new Map(given.map((question) => [keyOf(question), question])).values()], leftOut: others };
 }
 
 /** Asks the questions, and keeps the verdict as far as it is known in a file. */
 async function run(
   comparison: Comparison,
-  questions: readonly Question[],
+  { questions, leftOut }: Questions,
   options: Options,
   { terminal }: CommandContext,
 ): Promise<Verdict> {
   const begunAt = new Date().toISOString();
   const earlier = options.sinceVerdict === undefined ? new Map<string, QuestionResult>() : await readEarlier(options.sinceVerdict, options);
+  const asked = new Set(questions.map(nameQuestion));
   const open = questions.filter((question) => !earlier.has(nameQuestion(question)));
   const known = new Map(questions.map((question) => [keyOf(question), earlier.get(nameQuestion(question))]));
   const isOwn =
     options.verdict !== undefined && options.sinceVerdict !== undefined && resolve(options.verdict) === resolve(options.sinceVerdict);
+  if (isOwn && !options.force && [...earlier.keys()].some((name) => !asked.has(name)))
+    throw new UsageError(`${options.verdict} has results of other questions: name another file, or replace it with --force`);
   const mayReplace = options.force || isOwn;
   const judge = (): Verdict => {
     const results = questions.map(
       (question) => known.get(keyOf(question)) ?? ({ question: nameQuestion(question), outcome: 'not-asked' } as const),
     );
-    return toVerdict({ old: options.old, new: options.new, begunAt, accepted: options.accept }, results, comparison.examples);
+    return toVerdict({ old: options.old, new: options.new, begunAt, accepted: options.accept, leftOut }, results, comparison.examples);
   };
   let savedAt = 0;
   const save = async (isFirst: boolean): Promise<Verdict> => {
@@ -274,7 +290,7 @@ function parseVerdict(text: string, file: string): Verdict {
   throw new OperatorError(`${file} is no verdict`);
 }
 
-function formatVerdict({ verdict, counts, classes, questions }: Verdict): string[] {
+function formatVerdict({ verdict, counts, classes, leftOut, questions }: Verdict): string[] {
   const others = questions.filter(({ outcome }) => outcome !== 'equal' && outcome !== 'not-asked');
   const lines = (side: Side | undefined): string => (side?.lines === undefined ? String(side?.status ?? '') : String(side.lines));
   const sum = questions.reduce((all, { old }) => all + (old?.lines ?? 0), 0);
@@ -302,6 +318,7 @@ function formatVerdict({ verdict, counts, classes, questions }: Verdict): string
         ]),
     '',
     ...(others.length > MAX_SHOWN ? [`and ${others.length - MAX_SHOWN} more, which --json and --verdict list`] : []),
+    ...(leftOut ? [`Not asked, because they are no GET requests of v2: ${leftOut} requests of the log`] : []),
     describeVerdict(verdict, counts, questions.length, sum),
   ];
 }

@@ -88,60 +88,54 @@ function runCommand(context: () => CommandContext): Command {
       const off = onStopSignal(() => (stopping.signal.aborted ? process.exit(1) : stopping.abort()));
       const { config } = context();
       const log = logOf(config);
-      const source = new V2Source({
-        ...(await readCredentials({
+      const { provisionFile, cookieFile } = options;
+      const openSource = async (): Promise<V2Source> =>
+        new V2Source({
+          ...(await readCredentials({
+            ...{ url, service: 'the old service', provisionFile, cookieFile, names: '--provision-file or SOURCE_PROVISION' },
+            ...{ provision: config.SOURCE_PROVISION, cookie: config.SOURCE_COOKIE },
+          })),
           url,
-          service: 'the old service',
-          provisionFile: options.provisionFile,
-          cookieFile: options.cookieFile,
-          provision: config.SOURCE_PROVISION,
-          cookie: config.SOURCE_COOKIE,
-          names: '--provision-file or SOURCE_PROVISION',
-        })),
-        url,
-        authority: await readAuthority(options.caFile),
-        timeoutMs: options.timeout * MS_PER_SECOND,
-        signal: stopping.signal,
-        onRetry: (error, waitMs) => log.warn({ reason: error.message, waitSeconds: Math.round(waitMs / MS_PER_SECOND) }, 'asking again'),
-      });
+          authority: await readAuthority(options.caFile),
+          timeoutMs: options.timeout * MS_PER_SECOND,
+          signal: stopping.signal,
+          onRetry: (error, waitMs) => log.warn({ reason: error.message, waitSeconds: Math.round(waitMs / MS_PER_SECOND) }, 'asking again'),
+        });
       try {
+        // What is wrong with the files is told before anything else.
+        (await openSource()).close();
         await withServices({ ...context(), hasOwnStop: true }, (services) =>
-          run(services, { source, log, signal: stopping.signal }, options, context()),
+          run(services, { openSource, log, signal: stopping.signal }, options, context()),
         );
       } finally {
-        source.close();
         off();
       }
     });
 }
 
 interface Run {
-  readonly source: V2Source;
+  /** Opens the old service for one round, with the credentials that the files have then: a login may have been renewed. */
+  readonly openSource: () => Promise<V2Source>;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
 async function run(
   { organizations, syncs }: Services,
-  { source, log, signal }: Run,
+  { openSource, log, signal }: Run,
   options: RunOptions,
   context: CommandContext,
 ): Promise<void> {
   const organization = await organizations.get(options.organization);
-  const target: SyncTarget = {
-    organizationId: organization.id,
-    source,
-    isLastRight: options.onConflict === 'last',
-    maxRemoved: options.maxRemoved,
-  };
   await syncs.alone(organization.id, async (hold) => {
-    await syncs.begin(organization.id, options.since);
-    if (options.every === undefined) return runOnce(syncs, { target, hold, organization }, options, context);
+    await syncs.begin(hold, options.since);
+    const parts = { openSource, hold, organization };
+    if (options.every === undefined) return runOnce(syncs, parts, options, context);
     for (;;) {
       const begun = Date.now();
       try {
         await hold.assertHeld();
-        logRound(log, await runRound(syncs, { target, hold, organization }, options, NO_PROGRESS));
+        logRound(log, await runRound(syncs, parts, options, NO_PROGRESS));
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof SyncEnded) throw error;
@@ -155,21 +149,30 @@ async function run(
 }
 
 interface RoundParts {
-  readonly target: SyncTarget;
+  readonly openSource: Run['openSource'];
   readonly hold: Hold;
   readonly organization: OrganizationCalendar;
 }
 
-function runRound(
+async function runRound(
   syncs: Services['syncs'],
-  { target, hold, organization }: RoundParts,
+  { openSource, hold, organization }: RoundParts,
   options: RunOptions,
   progress: Progress,
 ): Promise<SyncRound> {
   const plan = { today: findToday(organization).today, windowDays: options.window, fullDays: FULL_DAYS[options.full] };
-  return syncs.round(target, hold, plan, ({ done, total, lines, period }) =>
-    progress.add(1, { lines, month: period.startDate.slice(0, 'YYYY-MM'.length), done, all: total }),
-  );
+  const source = await openSource();
+  const target: SyncTarget = {
+    ...{ organizationId: hold.organizationId, source },
+    ...{ isLastRight: options.onConflict === 'last', maxRemoved: options.maxRemoved },
+  };
+  try {
+    return await syncs.round(target, hold, plan, ({ done, total, lines, period }) =>
+      progress.add(1, { lines, month: period.startDate.slice(0, 'YYYY-MM'.length), done, all: total }),
+    );
+  } finally {
+    source.close();
+  }
 }
 
 async function runOnce(
@@ -257,11 +260,14 @@ function endCommand(context: () => CommandContext): Command {
     });
 }
 
+const failureOf = ({ failure, fullFailure }: SyncState): string =>
+  failure ?? (fullFailure === null ? '' : `Reading the whole history: ${fullFailure}`);
+
 function formatStates(states: readonly (SyncState & { readonly organization: string })[]): string {
   const time = (date: Date | null): string => date?.toISOString().slice(0, 'YYYY-MM-DDTHH:MM'.length) ?? '';
   const rows = states.map((state) => [
     ...[state.organization, state.since ?? '', state.lastFullAt === null ? (state.readThrough ?? '') : 'all'],
-    ...[time(state.lastRoundAt), time(state.lastSuccessAt), String(state.linesChanged), state.isHeld ? 'yes' : 'no', state.failure ?? ''],
+    ...[time(state.lastRoundAt), time(state.lastSuccessAt), String(state.linesChanged), state.isHeld ? 'yes' : 'no', failureOf(state)],
   ]);
   return formatTable(['ORGANIZATION', 'SINCE', 'READ', 'LAST ROUND', 'LAST SUCCESS', 'LINES CHANGED', 'RUNS', 'FAILURE'], rows);
 }

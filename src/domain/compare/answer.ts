@@ -43,7 +43,8 @@ export interface Answer {
 /** Asks a service. Throws a SourceError when there is no answer that could be compared. */
 export async function ask({ client, credentials }: Service, question: Question): Promise<Answer> {
   const { path, query, provision, hasSession } = question;
-  const signal = client.limit();
+  const limit = client.limit();
+  const { signal } = limit;
   const sent = provision === 'given' ? credentials.provision : provisions[provision];
   try {
     const response = await client.ask({
@@ -70,9 +71,13 @@ export async function ask({ client, credentials }: Service, question: Question):
       lines: hasLines ? new LineReader(response, client, signal, isAllowed) : undefined,
       version: typeof version === 'string' ? version : undefined,
       // A short answer is complete before anybody has read it, and then holds its connection.
-      drop: () => void (response.readableEnded || response.destroy()),
+      drop: () => {
+        limit.end();
+        if (!response.readableEnded) response.destroy();
+      },
     };
   } catch (error) {
+    limit.end();
     throw client.toSourceError(error, signal);
   }
 }

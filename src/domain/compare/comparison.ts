@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SourceError } from '../../source/source-error';
-import { findErrorText } from '../../source/v2-source';
+import { findErrorText, knownTexts, PARAMETER_TEXTS } from '../../source/v2-source';
 import { ask, type Answer, type LineReader, type Service } from './answer';
 import { findDifferences } from './json-difference';
 import { findKey, LinePairs, NoReport, TooManyLines, type Part } from './line-pairs';
-import { nameQuestion, type Question } from './question';
+import { isReport, nameQuestion, type Question } from './question';
 import { Mask, MAX_EXAMPLES, Tally, type Difference, type DifferenceClass, type Example, type QuestionResult, type Side } from './verdict';
 
 export interface ComparisonOptions {
@@ -39,10 +39,10 @@ interface Finding {
 /** Why the old answer and the new one are no reports; undefined for one that is. */
 type Faults = [string | undefined, string | undefined];
 
-/** The old service has changed while it was asked. */
+/** A service has changed while it was asked. */
 class Moving extends Error {
-  constructor(what: string) {
-    super(`The old service answers with another ${what} each time`);
+  constructor(what: string, side: 'old' | 'new' = 'old') {
+    super(`The ${side} service answers with another ${what} each time`);
   }
 }
 
@@ -122,6 +122,8 @@ export class Comparison {
           const before = finding as Finding | undefined;
           finding = await this.compare(question, { number, of }, tally);
           if (before && before.old.digest !== finding.old.digest) throw new Moving('report');
+          if (before && (before.new.digest !== finding.new.digest || before.new.status !== finding.new.status))
+            throw new Moving('report', 'new');
         }
         return finding;
       } catch (error) {
@@ -140,10 +142,13 @@ export class Comparison {
   private async compare(question: Question, part: Part, tally: Tally): Promise<Finding> {
     const { old: oldService, new: newService, accepted } = this.options;
     const found = (difference: Difference): void => tally.add(difference);
+    // No answer stands open while the rate lets wait.
+    await this.pace(2);
     const old = await this.ask(oldService, question);
     try {
       const now = await this.ask(newService, question);
       try {
+        assertReport(question, old, now, oldService);
         // The text beside the lines counts once, and not for each part of them.
         if (part.number === 0) compareHeads(old, now, found);
         const pairs = new LinePairs(part, found);
@@ -199,8 +204,8 @@ export class Comparison {
         pairs.addEqual(place);
         continue;
       }
-      if (line) faults[0] ??= faultAt(() => pairs.add(0, line, place));
-      if (other) faults[1] ??= faultAt(() => pairs.add(1, other, place));
+      if (line) pairs.add(0, line, place);
+      if (other) pairs.add(1, other, place);
     }
   }
 
@@ -215,6 +220,9 @@ export class Comparison {
     keys: ReadonlySet<string>,
   ): Promise<ReadonlyMap<string, number>> {
     const service = this.options.old;
+    // What is left of the answer before would hold the one connection.
+    old.drop();
+    await this.pace(1);
     const again = await this.ask(service, question);
     const counts = new Map<string, number>();
     try {
@@ -226,7 +234,7 @@ export class Comparison {
         const line = lines.take();
         if (keys.size === 0) continue;
         const key = findKey(line);
-        if (key !== undefined && keys.has(key)) counts.set(key, (counts.get(key) ?? 0) + 1);
+        if (keys.has(key)) counts.set(key, (counts.get(key) ?? 0) + 1);
       }
       const areReports = old.lines && again.lines && fault === undefined && faultNow === undefined;
       if (old.status !== again.status) throw new Moving('status');
@@ -239,12 +247,16 @@ export class Comparison {
     }
   }
 
-  private async ask(service: Service, question: Question): Promise<Answer> {
+  /** Waits until so many requests may be made. */
+  private async pace(requests: number): Promise<void> {
     const { rate, signal } = this.options;
     const now = performance.now();
     const waitMs = this.nextRequestAt - now;
-    this.nextRequestAt = Math.max(now, this.nextRequestAt) + MS_PER_SECOND / rate;
+    this.nextRequestAt = Math.max(now, this.nextRequestAt) + (requests * MS_PER_SECOND) / rate;
     if (waitMs > 0) await delay(waitMs, undefined, { signal });
+  }
+
+  private ask(service: Service, question: Question): Promise<Answer> {
     return ask(service, question).catch((error: unknown) => failWith(service, error));
   }
 }
@@ -263,17 +275,6 @@ function failWith(service: Service, error: unknown): never {
   throw error instanceof SourceError ? new FailedService(service, error) : error;
 }
 
-/** The text of a line's fault; undefined for a good one. */
-function faultAt(add: () => void): string | undefined {
-  try {
-    add();
-    return undefined;
-  } catch (error) {
-    if (error instanceof NoReport) return error.message;
-    throw error;
-  }
-}
-
 /** The text of the fault of an answer that is whole and no report; otherwise what the reading says. */
 function faultOf(service: Service, reading: Promise<boolean>): Promise<boolean | string> {
   return reading.catch((error: unknown) => (error instanceof NoReport ? error.message : failWith(service, error)));
@@ -284,6 +285,16 @@ const toSide = ({ status, lines, version }: Answer, fault: string | undefined): 
   ...(lines && fault === undefined && lines.sums),
   ...(version !== undefined && { version }),
 });
+
+/**
+ * Throws when both services refuse a report with the given credentials for a reason that is not in its parameters: two refusals that are equal
+ * prove nothing of the reports.
+ */
+function assertReport(question: Question, old: Answer, now: Answer, service: Service): void {
+  if (!isReport(question) || question.provision !== 'given' || !question.hasSession) return;
+  if (old.status === 200 || old.status !== now.status || PARAMETER_TEXTS.includes(findErrorText(old.body) ?? '')) return;
+  throw new FailedService(service, new SourceError(`Both services refuse the report: ${describe(old)}`, { isPassing: false }));
+}
 
 /** Compares statuses, headers, and the bodies of answers without lines. */
 function compareHeads(old: Answer, now: Answer, found: (difference: Difference) => void): void {
@@ -306,7 +317,7 @@ function compareHeads(old: Answer, now: Answer, found: (difference: Difference) 
 /** The status of an answer, with the text of an error in the form of the contract (section 2.3). */
 function describe({ status, body }: Answer): string {
   const text = findErrorText(body);
-  return text === undefined ? String(status) : `${status} ${text}`;
+  return text === undefined ? String(status) : `${status} ${knownTexts.includes(text) ? text : 'with another text'}`;
 }
 
 /** Compares what stands around the lines. */

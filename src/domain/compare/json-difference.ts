@@ -1,3 +1,5 @@
+import { isLineName, lineFields } from '../../line/line-fields';
+
 /**
  * The kinds of differences between two JSON texts. Those with a form of their own (`zeros`, `null`, `escapes`, `whitespace` and
  * `text-whitespace`) have the same meaning for most readers. `body` stands for a text that is no JSON, or is nested too deeply.
@@ -50,7 +52,7 @@ function compare(before: Node, after: Node, path: string): TextDifference[] {
   if (before.text === after.text) return [];
   if (before.members && after.members) return compareMembers(before.members, after.members, path);
   if (before.elements && after.elements) return compareElements(before.elements, after.elements, path);
-  return classesOf(before, after).map((kind) => ({ class: kind, path, old: before.text, new: after.text }));
+  return classesOf(before, after, path).map((kind) => ({ class: kind, path, old: before.text, new: after.text }));
 }
 
 function compareMembers(old: ReadonlyMap<string, Member>, now: ReadonlyMap<string, Member>, path: string): TextDifference[] {
@@ -59,7 +61,7 @@ function compareMembers(old: ReadonlyMap<string, Member>, now: ReadonlyMap<strin
   for (const [name, node] of old) {
     const other = now.get(name);
     if (!other) found.push({ class: 'key-missing', path: at(name), old: node.text });
-    else found.push(...compare(node, other, at(name)));
+    else for (const difference of compare(node, other, at(name))) found.push(difference);
     if (other && node.name !== other.name) found.push({ class: 'escapes', path: at(name) });
   }
   for (const [name, node] of now) if (!old.has(name)) found.push({ class: 'key-extra', path: at(name), new: node.text });
@@ -78,7 +80,7 @@ function compareElements(old: readonly Node[], now: readonly Node[], path: strin
 }
 
 /** Several where two differ in form twice: 100 and "100.00" have another type and other zeros. */
-function classesOf(one: Node, other: Node): TextClass[] {
+function classesOf(one: Node, other: Node, path: string): TextClass[] {
   const [before, after] = [one.value, other.value];
   const [kind, kindNow] = [typeof before, typeof after];
   if ((before === null && after === '') || (before === '' && after === null)) return ['null'];
@@ -87,12 +89,16 @@ function classesOf(one: Node, other: Node): TextClass[] {
   const [text, textNow] = [unquoted(one), unquoted(other)];
   if (kind !== kindNow && text === textNow) return ['type'];
   const kinds: TextClass[] = kind !== kindNow && before !== null && after !== null ? ['type'] : [];
-  if (withoutZeros(text) === withoutZeros(textNow)) return [...kinds, 'zeros'];
+  const isDecimal = isMoneyField(path) || (kind === 'number' && kindNow === 'number');
+  if (isDecimal && withoutZeros(text) === withoutZeros(textNow)) return [...kinds, 'zeros'];
   return [...kinds, withoutSpace(text) === withoutSpace(textNow) ? 'text-whitespace' : 'value'];
 }
 
 /** The text of a scalar. A number is not made one, because it may have more digits than Node knows. */
 const unquoted = ({ text, value }: Node): string => (typeof value === 'string' ? value : text);
+
+/** True for an amount, whose zeros say nothing. The same characters in a text, such as a telephone number, do. */
+const isMoneyField = (path: string): boolean => isLineName(path) && lineFields[path].type === 'money';
 
 /** A decimal number without the zeros at its end. Those at its beginning count: a ZIP has them. */
 const withoutZeros = (text: string): string => (/^-?[0-9]+\.[0-9]*$/.test(text) ? text.replace(/\.?0*$/, '') : text);

@@ -144,24 +144,11 @@ function idsOf(fields: Readonly<Record<string, unknown>>): LineIds {
 
 const toKey = ({ deposit, transaction, allocation }: LineIds): string => `${deposit}\0${transaction}\0${allocation}`;
 
-/** The ids of a line as one text; undefined for a line that is no JSON. */
-export function findKey(line: RawLine): string | undefined {
-  try {
-    return toKey(idsOf(fieldsOf(line)));
-  } catch (error) {
-    if (error instanceof NoReport) return undefined;
-    throw error;
-  }
-}
+/** The ids of a line as one text. */
+export const findKey = (line: RawLine): string => toKey(idsOf(fieldsOf(line)));
 
-/** The values of a line that was read as a text. Throws a NoReport for one that is no JSON. */
-function fieldsOf({ text, line }: RawLine): Readonly<Record<string, unknown>> {
-  try {
-    return JSON.parse(text!) as Record<string, unknown>;
-  } catch (error) {
-    throw new NoReport(`The answer has a line that is no JSON: line ${line}`, { cause: error });
-  }
-}
+/** The values of a line that was read as a text. */
+const fieldsOf = ({ text }: RawLine): Readonly<Record<string, unknown>> => JSON.parse(text!) as Record<string, unknown>;
 
 const FNV_BASIS = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;

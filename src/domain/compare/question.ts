@@ -79,7 +79,7 @@ export const LEFT_OUT = '…';
 /** What makes two questions the same request. */
 export const keyOf = ({ path, query, provision, hasSession }: Question): string => JSON.stringify([path, query, provision, hasSession]);
 
-const PREFIX = /^(?:https?:\/\/[^/]+)?[-\w/]*\/api\/v2\/(\w+)(?:\?([^#]*))?$/;
+const PREFIX = /^(?:https?:\/\/[^/?#]+)?[^?#]*\/api\/v2\/(\w+)\/?(?:\?([^#]*))?(?:#.*)?$/;
 
 /**
  * The question of a request of real traffic; undefined for one that is no GET of the three paths. A log never has the session, which is

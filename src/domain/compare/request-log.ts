@@ -23,25 +23,31 @@ export async function* readRequests(lines: AsyncIterable<string>): AsyncGenerato
   let length = 0;
   let isFirst = true;
   for await (const read of lines) {
-    const line = isFirst ? read.replace(/^\uFEFF/, '') : read;
+    const line: string = isFirst ? read.replace(/^\uFEFF/, '') : read;
+    if (isFirst && beginsArchive(line)) archive = [];
     if (archive) {
       length += line.length;
       if (length > MAX_ARCHIVE_LENGTH) throw new OperatorError('The HTTP Archive is too long: cut it into several');
       archive.push(line);
-    } else if (line.trim() !== '') {
-      if (isFirst && line.trimStart().startsWith('{') && !isRequest(parse(line))) archive = [line];
-      else yield toLogged(line);
-      isFirst = false;
-    }
+    } else if (line.trim() !== '') yield toLogged(line);
+    isFirst &&= line.trim() === '';
   }
   if (archive) yield* readArchive(archive);
+}
+
+/** True for the first line of an archive, which is the whole one or no JSON by itself. */
+function beginsArchive(line: string): boolean {
+  if (!line.trimStart().startsWith('{')) return false;
+  const object = parse(line);
+  return typeof object !== 'object' || object === null || 'log' in object;
 }
 
 function toLogged(line: string): LoggedRequest | undefined {
   const object = line.trimStart().startsWith('{') ? parse(line) : undefined;
   if (isRequest(object)) return toRequest(object);
   const [, method, target] = LOG_LINE.exec(line) ?? [];
-  return method === undefined ? undefined : { method, target: target!, headers: undefined };
+  // nginx and Apache write the bytes of some characters as \\xHH.
+  return method === undefined ? undefined : { method, target: target!.replace(/\\x([0-9A-Fa-f]{2})/g, '%$1'), headers: undefined };
 }
 
 interface JsonRequest {

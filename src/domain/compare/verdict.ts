@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { textClasses, type TextDifference } from './json-difference';
 import { isLineName, lineFields } from '../../line/line-fields';
+import { knownTexts } from '../../source/v2-source';
 
 /** The kinds of differences between two answers, from the old service to the new one. */
 const differenceClasses = [
@@ -72,6 +73,8 @@ export interface Verdict {
   readonly accepted: readonly DifferenceClass[];
   readonly counts: Readonly<Record<Outcome, number>>;
   readonly classes: readonly ClassResult[];
+  /** The number of requests of a log that are none of v2, and were not asked; null where no log was read. */
+  readonly leftOut: number | null;
   readonly questions: readonly QuestionResult[];
 }
 
@@ -117,6 +120,7 @@ export class Mask {
   example(question: string, difference: Difference): Example {
     const { path, old, new: now } = difference;
     const isPersonal = mayTellOfDonors(difference);
+    const masked = (text: string): string => this.value(isPersonal || (SAID.test(path) && !SAID_TEXTS.has(text)), text);
     return {
       ...difference,
       question,
@@ -124,13 +128,14 @@ export class Mask {
         .split(/(?<=\.)/)
         .map((name) => (NAME.test(name) ? name : this.value(true, name)))
         .join(''),
-      ...(old !== undefined && { old: this.value(isPersonal, old) }),
-      ...(now !== undefined && { new: this.value(isPersonal, now) }),
+      ...(old !== undefined && { old: masked(old) }),
+      ...(now !== undefined && { new: masked(now) }),
     };
   }
 
   private value(isPersonal: boolean, text: string): string {
-    if (!this.showsValues && isPersonal && !['""', 'null'].includes(text)) {
+    // An object or a list may have any field.
+    if (!this.showsValues && (isPersonal || /^[[{]/.test(text)) && !['""', 'null'].includes(text)) {
       return `‹${createHmac('sha256', this.key).update(text).digest('hex').slice(0, 10)}›`;
     }
     return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text;
@@ -142,6 +147,12 @@ const NAME = /^(|[A-Za-z_][\w-]{0,60}(\[\d+\]|\.| \(again\))*)$/;
 /** The values of answers beside the lines that name nobody. The empty path is that of the answer as a whole, such as its status. */
 const IMPERSONAL = /^(|errors\[\d+\]\.(error|status)|data\.message|content-type|content-disposition|www-authenticate)$/;
 
+/** The texts of answers, which name nobody where they are of the contract (sections 2.2, 2.3 and 7). */
+const SAID = /^(errors\[\d+\]\.error|data\.message)$/;
+const SAID_TEXTS: ReadonlySet<string> = new Set(
+  [...knownTexts, 'System request authenticated', 'Session request authenticated'].map((text) => JSON.stringify(text)),
+);
+
 /** True for a value that may tell of a donor or of a caller, also for one of an unknown field. */
 function mayTellOfDonors({ class: kind, line, path }: Difference): boolean {
   if (kind === 'line-order' || kind === 'status') return false;
@@ -151,7 +162,7 @@ function mayTellOfDonors({ class: kind, line, path }: Difference): boolean {
 
 /** Puts the results of all questions together. */
 export function toVerdict(
-  { old, new: now, begunAt, accepted }: Pick<Verdict, 'old' | 'new' | 'begunAt' | 'accepted'>,
+  { old, new: now, begunAt, accepted, leftOut }: Pick<Verdict, 'old' | 'new' | 'begunAt' | 'accepted' | 'leftOut'>,
   questions: readonly QuestionResult[],
   examples: ReadonlyMap<DifferenceClass, readonly Example[]>,
 ): Verdict {
@@ -164,6 +175,6 @@ export function toVerdict(
   });
   return {
     verdict: counts.different > 0 ? 'different' : isDecided ? 'equal' : 'undecided',
-    ...{ old, new: now, begunAt, endedAt: new Date().toISOString(), accepted, counts, classes, questions },
+    ...{ old, new: now, begunAt, endedAt: new Date().toISOString(), accepted, counts, classes, leftOut, questions },
   };
 }

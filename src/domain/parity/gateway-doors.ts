@@ -73,7 +73,7 @@ interface Summary {
 }
 
 /** The trailers of a file. */
-const TRAILERS: Readonly<Record<Exclude<FigureName, 'extras'>, string>> = {
+const TRAILERS: Readonly<Record<Exclude<FigureName, 'extras' | 'otherFields'>, string>> = {
   lines: 'x-export-lines',
   transactions: 'x-export-transactions',
   deposits: 'x-export-deposits',
@@ -127,12 +127,14 @@ async function* readList(gateway: GatewayAddress, question: DoorQuestion): Async
 }
 
 async function* readPages(gateway: GatewayAddress, question: DoorQuestion): AsyncGenerator<DoorPart> {
+  const seen = new Set<string | null>([null]);
   for (let after: string | null = null, hasNext = true; hasNext;) {
     const { version, data }: Answer<{ page: Page }> = await readGraphql(gateway, PAGE_QUERY, { ...question, after });
     const { nodes, pageInfo }: Page = data.page;
     yield { version, lines: nodes.map(toFileLine) };
-    if (pageInfo.hasNextPage && [null, after].includes(pageInfo.endCursor)) throw new OperatorError('the pages do not end');
     ({ endCursor: after, hasNextPage: hasNext } = pageInfo);
+    if (hasNext && seen.has(after)) throw new OperatorError('the pages do not end');
+    seen.add(after);
   }
 }
 

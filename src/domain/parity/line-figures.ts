@@ -6,10 +6,13 @@ import { toCents, toMoney } from '../../values/money';
 /** A line as a door gives it: values by their names in files. Nothing is known of the values. */
 export type DoorLine = Readonly<Partial<Record<LineName, unknown>>>;
 
-/** The figures that doors are compared by, in the order in which a difference is told. `extras` is a digest of the fields that v2 lacks. */
+/**
+ * The figures that doors are compared by, in the order in which a difference is told. `extras` is a digest of the fields that v2 lacks, and
+ * `otherFields` the number of values beyond the door's fields and of those that a line lacks.
+ */
 export const figureNames = [
   ...(['lines', 'transactions', 'deposits', 'amountByLine', 'amountByTransaction'] as const),
-  ...(['amountByAllocation', 'unknownShares', 'digest', 'extras'] as const),
+  ...(['amountByAllocation', 'unknownShares', 'digest', 'extras', 'otherFields'] as const),
 ] as const;
 export type FigureName = (typeof figureNames)[number];
 
@@ -39,8 +42,15 @@ export class LineFigures {
   private shareCents = 0n;
   private previous: DoorLine | undefined;
 
-  /** Begins the figures of lines with all fields, or of lines with the fields of v2. */
-  constructor(private readonly hasExtras: boolean) {}
+  private otherFields = 0;
+  private readonly fields: ReadonlySet<string>;
+  private readonly hasExtras: boolean;
+
+  /** Begins the figures of lines with these fields: all of a line, or those of v2. */
+  constructor(fields: readonly LineName[]) {
+    this.fields = new Set(fields);
+    this.hasExtras = extraNames.every((name) => this.fields.has(name));
+  }
 
   add(lines: readonly DoorLine[]): void {
     let [v2, others] = ['', ''];
@@ -54,6 +64,8 @@ export class LineFigures {
         this.transactionCents += cents;
       }
       this.previous = line;
+      const known = Object.keys(line).filter((name) => this.fields.has(name)).length;
+      this.otherFields += Object.keys(line).length - known + (this.fields.size - known);
       v2 += `${toV2Json(line as FileValues)}\n`;
       if (!this.hasExtras) continue;
       const share = centsOf(line.allocation_amount);
@@ -70,7 +82,7 @@ export class LineFigures {
     return {
       ...{ lines: String(lines), transactions: String(transactions), deposits: String(deposits) },
       ...{ amountByLine: toMoney(this.lineCents), amountByTransaction: toMoney(this.transactionCents) },
-      digest: this.digest.digest('hex'),
+      ...{ digest: this.digest.digest('hex'), otherFields: String(this.otherFields) },
       ...(this.hasExtras && {
         amountByAllocation: lines > 0 && knownShares === 0 ? NO_SHARE : toMoney(this.shareCents),
         unknownShares: String(lines - knownShares),

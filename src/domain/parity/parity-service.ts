@@ -59,7 +59,7 @@ export interface ParityResult {
 
 /** The times that doors are asked whose answers are of an older version than others. */
 const MAX_ROUNDS = 5;
-const MOVING = 'The books are changing: the doors answered from different data versions each time';
+const MOVING = 'The doors answered from different data versions each time, because the books change or a door is behind';
 const REPORT_TITLE = 'Made by the command parity';
 const REPORT_START = 'parity-';
 /** A report of this age was left by a command that was killed. */
@@ -140,6 +140,8 @@ class BooksMoved extends Error {}
 
 class Comparison {
   private readonly readings = new Map<Door, Reading>();
+  /** Differences of one version whose first lines could not be read at it. */
+  private proven: ParityResult | undefined;
 
   constructor(
     private readonly sql: Door,
@@ -158,7 +160,12 @@ class Comparison {
       const result = await this.tryRound();
       if (result) return result;
     }
-    return { pending: this.question.pending, verdict: 'undecided', version: null, doors: [], reason: MOVING };
+    if (this.proven) return this.proven;
+    const versions = [...this.readings].map(
+      ([{ name }, { version, fault }]) => `${name} ${version ?? (fault === undefined ? 'several' : 'none')}`,
+    );
+    const reason = `${MOVING}: ${versions.join(', ')}`;
+    return { pending: this.question.pending, verdict: 'undecided', version: null, doors: [], reason };
   }
 
   /** Reads the doors that were not read yet, or at an older version than others. Undefined when they are not all of one version then. */
@@ -172,15 +179,18 @@ class Comparison {
       [...this.readings.values()].some(({ fault, ...reading }) => fault === undefined && reading.version !== version)
     )
       return undefined;
+    const results = doors.map((door) => this.judge(door));
+    const reason = results.find(({ fault }) => fault !== null)?.fault ?? null;
+    const isEqual = results.every(({ differs }) => differs === null);
+    const verdict = isEqual ? (reason === null ? 'equal' : 'undecided') : 'different';
+    const result: ParityResult = { pending: this.question.pending, verdict, reason, version, doors: results };
     try {
-      const results: DoorResult[] = [];
-      for (const door of doors) results.push(await this.explain(door, version));
-      const reason = results.find(({ fault }) => fault !== null)?.fault ?? null;
-      const isEqual = results.every(({ differs }) => differs === null);
-      const verdict = isEqual ? (reason === null ? 'equal' : 'undecided') : 'different';
-      return { pending: this.question.pending, verdict, reason, version, doors: results };
+      const explained: DoorResult[] = [];
+      for (const [position, door] of doors.entries()) explained.push(await this.explain(door, results[position]!, version));
+      return { ...result, doors: explained };
     } catch (error) {
       if (!(error instanceof BooksMoved)) throw error;
+      this.proven = result;
       this.readings.clear();
       return undefined;
     }
@@ -198,7 +208,7 @@ class Comparison {
   }
 
   private async readWhole(door: Door): Promise<Reading> {
-    const lineFigures = new LineFigures(door.fields === lineNames);
+    const lineFigures = new LineFigures(door.fields);
     const versions = new Set<number>();
     let told: DoorFigures = {};
     for await (const part of this.partsOf(door)) {
@@ -210,20 +220,25 @@ class Comparison {
     return { version: versions.size === 1 ? [...versions][0] : undefined, figures, told };
   }
 
-  private async explain(door: Door, version: number): Promise<DoorResult> {
+  private judge(door: Door): DoorResult {
     const { figures, told, fault = null } = this.readings.get(door)!;
     if (fault !== null) return { door: door.name, figures, differs: null, fault, first: null };
     const ofLines = findDifferingFigure(this.books!.figures, figures);
-    if (ofLines === undefined) {
-      const differs = findDifferingFigure(this.books!.figures, told) ?? null;
-      return { door: door.name, figures: { ...figures, ...told }, differs, fault, first: null };
-    }
+    if (ofLines !== undefined) return { door: door.name, figures: { ...told, ...figures }, differs: ofLines, fault, first: null };
+    const differs = findDifferingFigure(this.books!.figures, told) ?? null;
+    return { door: door.name, figures: { ...figures, ...told }, differs, fault, first: null };
+  }
+
+  /** Adds the first line that differs, where lines do. */
+  private async explain(door: Door, result: DoorResult, version: number): Promise<DoorResult> {
+    const { figures } = this.readings.get(door)!;
+    if (findDifferingFigure(this.books!.figures, figures) === undefined) return result;
     const first = await this.findFirst(door, version).catch((error: unknown) => {
       // The difference stands without its first line.
       if (error instanceof OperatorError) return null;
       throw error;
     });
-    return { door: door.name, figures: { ...told, ...figures }, differs: ofLines, fault, first };
+    return { ...result, first };
   }
 
   /** Reads the books and a door once more, in step. Null when their lines are equal now. Throws a BooksMoved at another version. */

@@ -13,7 +13,7 @@ export interface PlanOptions {
   readonly today: LocalDate;
   /** The number of days before today that every round reads. */
   readonly windowDays: number;
-  /** The days after which a round reads the whole history again; undefined where none does. */
+  /** The days after which a round reads the whole history again: 0 where each does, undefined where none does. */
   readonly fullDays: number | undefined;
 }
 
@@ -26,8 +26,10 @@ const FULL_REST_MS = 6 * 3_600_000;
 /** Chooses the part of the history that the next round reads. */
 export function planRound(state: SyncState & { readonly since: LocalDate }, { today, windowDays, fullDays }: PlanOptions): SyncPlan {
   const last = addDays(today, DAYS_AHEAD);
-  const { since, readThrough, lastFullAt, fullTriedAt } = state;
-  const first = addDays(today, -windowDays);
+  const { since, readThrough, lastFullAt, lastSuccessAt, fullTriedAt } = state;
+  // After an outage, no day stays unread between the last round and the window.
+  const followedTo = lastSuccessAt?.toISOString().slice(0, today.length) ?? today;
+  const first = addDays(followedTo < today ? followedTo : today, -windowDays);
   if (lastFullAt === null) {
     const missing = toMonths(readThrough === null ? since : addDays(readThrough, 1), last);
     // A first run that was ended after its last month reads the window once more.
@@ -36,7 +38,7 @@ export function planRound(state: SyncState & { readonly since: LocalDate }, { to
   const isDue = fullDays !== undefined && Date.now() - lastFullAt.getTime() >= fullDays * DAY_MS;
   // A fault of an old month must not keep the newest ones from being read.
   const hasRested = fullTriedAt === null || fullTriedAt <= lastFullAt || Date.now() - fullTriedAt.getTime() >= FULL_REST_MS;
-  const isFull = isDue && hasRested;
+  const isFull = isDue && (hasRested || fullDays === 0);
   return isFull || first < since
     ? { kind: isFull ? 'full' : 'window', periods: toMonths(since, last) }
     : { kind: 'window', periods: toMonths(first, last) };

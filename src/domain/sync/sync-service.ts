@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NewVersion } from '../../data/books/book-transaction';
-import type { SyncState, SyncStore } from '../../data/sync/sync-store';
+import type { SyncHolder, SyncState, SyncStore } from '../../data/sync/sync-store';
 import { OperatorError } from '../../errors';
 import type { RawLine } from '../../formats/import-line';
 import { hashLine, LineSum } from '../../formats/line-sum';
@@ -98,13 +98,14 @@ export class SyncService {
    * is not heard of for a minute, as while the database is away: `assertHeld` tells.
    */
   async alone<Result>(organizationId: number, work: (hold: Hold) => Promise<Result>): Promise<Result> {
-    const holder = randomUUID();
-    const keep = (): Promise<boolean> => this.store.keep(organizationId, holder);
-    if (!(await this.store.hold(organizationId, holder)))
+    const holder = { organizationId, holder: randomUUID() };
+    const keep = (): Promise<boolean> => this.store.keep(holder);
+    if (!(await this.store.hold(holder)))
       throw new OperatorError('Another sync of the organization runs, or was killed within the last minute');
     const timer = setInterval(() => void keep().catch(() => undefined), HOLD_MS);
     try {
       return await work({
+        ...holder,
         assertHeld: async () => {
           if (!(await keep())) throw new SyncEnded();
         },
@@ -112,7 +113,7 @@ export class SyncService {
     } finally {
       clearInterval(timer);
       // A sync that cannot tell its end keeps others out for a minute.
-      await this.store.release(organizationId, holder).catch(() => undefined);
+      await this.store.release(holder).catch(() => undefined);
     }
   }
 
@@ -120,11 +121,11 @@ export class SyncService {
    * Sets the first deposit date of the history. Another one than before lets the first run begin anew. Throws an OperatorError when there is
    * none yet and none is given.
    */
-  async begin(organizationId: number, since: LocalDate | undefined): Promise<void> {
-    const state = await this.store.find(organizationId);
+  async begin(hold: Hold, since: LocalDate | undefined): Promise<void> {
+    const state = await this.store.find(hold.organizationId);
     if (since !== undefined && (since < FIRST_DATE || since > new Date().toISOString()))
       throw new OperatorError(`--since must be a date from ${FIRST_DATE} to today`);
-    if (since !== undefined && since !== state?.since) await this.store.begin(organizationId, since);
+    if (since !== undefined && since !== state?.since) await this.store.begin(hold, since);
     else if (since === undefined && state?.since == null)
       throw new OperatorError('The first run needs --since, the first deposit date of the history');
   }
@@ -137,13 +138,14 @@ export class SyncService {
     const { kind, periods } = planRound({ ...state, since: state.since }, options);
     const versions: NewVersion[] = [];
     try {
-      if (kind === 'full') await this.store.noteFullTry(organizationId);
+      if (kind === 'full') await this.store.noteFullTry(hold);
       // The first run imports some months at a time, so that it can go on where it was ended.
       const most = kind === 'first' ? MONTHS_OF_LINES : Infinity;
       const moving: PeriodDates[] = [];
       let lines = 0;
       for (let done = 0; done < periods.length;) {
-        const read = await this.read(target, hold, periods.slice(done), most, (period, number, more) =>
+        const maxRemoved = target.maxRemoved === undefined ? undefined : target.maxRemoved - sumOf(versions, 'removed');
+        const read = await this.read({ ...target, maxRemoved }, hold, periods.slice(done), most, (period, number, more) =>
           onProgress({ period, done: done + number, total: periods.length, lines: lines + more }),
         );
         done += read.periods;
@@ -152,10 +154,11 @@ export class SyncService {
         if (read.version) versions.push(read.version);
         // A month that the source does not stop changing holds up all later ones of the first run.
         if (moving.length > 0) break;
-        if (kind === 'first') await this.store.noteRead(organizationId, periods[done - 1]!.endDate);
+        if (kind === 'first') await this.store.noteRead(hold, periods[done - 1]!.endDate);
       }
+      await hold.assertHeld();
       const failure = moving.length > 0 ? `The source did not stop changing ${describe(moving)}` : null;
-      await this.store.noteRound(organizationId, { linesChanged: countLines(versions), failure, isFull: kind !== 'window' });
+      await this.store.noteRound(hold, { linesChanged: countLines(versions), failure, isFull: kind !== 'window' && moving.length === 0 });
       return { kind, from: periods[0]!.startDate, to: periods.at(-1)!.endDate, lines, versions, moving };
     } catch (error) {
       // A signal that ends the sync is no failure of the round.
@@ -163,7 +166,8 @@ export class SyncService {
       if (isEnded && versions.length === 0) throw error;
       const failure = isEnded ? 'Ended by a signal' : error instanceof Error ? error.message : String(error);
       // The database may be what has failed.
-      await this.store.noteRound(organizationId, { linesChanged: countLines(versions), failure, isFull: false }).catch(() => undefined);
+      const end = { linesChanged: countLines(versions), failure, isFull: kind !== 'window' && !isEnded };
+      await this.store.noteRound(hold, end).catch(() => undefined);
       throw error;
     }
   }
@@ -321,7 +325,7 @@ interface ReadPeriods {
 }
 
 /** The right of one sync to change the books. */
-export interface Hold {
+export interface Hold extends SyncHolder {
   /** Throws an OperatorError when another sync may run. */
   readonly assertHeld: () => Promise<void>;
 }
@@ -359,8 +363,10 @@ class LinePlaces {
 const describe = (periods: readonly PeriodDates[]): string =>
   periods.map(({ startDate, endDate }) => `from ${startDate} to ${endDate}`).join(', ');
 
+const sumOf = (versions: readonly NewVersion[], kind: keyof NewVersion['lines']): number =>
+  versions.reduce((sum, { lines }) => sum + lines[kind], 0);
 const countLines = (versions: readonly NewVersion[]): number =>
-  versions.reduce((sum, { lines: { added, changed, removed } }) => sum + added + changed + removed, 0);
+  sumOf(versions, 'added') + sumOf(versions, 'changed') + sumOf(versions, 'removed');
 
 /** The lines of a text without their ends. Each is valid until the next one is asked for. */
 async function* splitLines(blocks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

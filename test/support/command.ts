@@ -6,15 +6,13 @@ import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runProgram } from '../../src/cli/commands/program';
 import type { Terminal } from '../../src/cli/terminal';
-import { asServing, databaseSettings } from './database';
+import { asServing, databaseSettings, PATIENT } from './database';
 import { until } from './until';
 
 const MAIN = join(__dirname, '../../dist/main.js');
 /** Compiles Prisma's WebAssembly with the quick compiler alone, which takes a third off the time of a short command. */
 const NODE_FLAGS = ['--liftoff-only'];
 const START_TIMEOUT_MS = 300_000;
-/** Limits with room for a busy machine. Tests of these limits set their own. */
-const PATIENT = { DATABASE_CONNECT_MILLISECONDS: '120000', DATABASE_ANSWER_MILLISECONDS: '120000' };
 
 export type Environment = Readonly<Record<string, string>>;
 

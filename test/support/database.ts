@@ -55,8 +55,12 @@ export const isPooled = Boolean(process.env.TEST_POOLER);
 /** True when the books of the tests are distributed over the nodes of a Citus. */
 export const isDistributed = process.env.TEST_CITUS_WORKERS !== undefined;
 
+/** Limits with room for a busy machine. Tests of these limits set their own. */
+export const PATIENT = { DATABASE_CONNECT_MILLISECONDS: '120000', DATABASE_ANSWER_MILLISECONDS: '120000' };
+
 /** The settings that gateways and commands of tests take beside their addresses. */
 export const databaseSettings = (): Readonly<Record<string, string>> => ({
+  ...PATIENT,
   ...(isPooled && { DATABASE_POOLER: 'transaction' }),
   ...(isDistributed && { DATABASE_ENGINE: 'citus' }),
 });

@@ -25,9 +25,9 @@ export interface TestGateway extends RunningGateway {
   stop(): Promise<void>;
 }
 
-/** Limits with room for a busy machine. Tests of these limits set their own. */
-const PATIENT = {
-  ...{ DATABASE_CONNECT_MILLISECONDS: '120000', DATABASE_ANSWER_MILLISECONDS: '120000', SHUTDOWN_GRACE_SECONDS: '5' },
+/** Settings with room for a busy machine. Tests of these set their own. */
+const UNHURRIED = {
+  SHUTDOWN_GRACE_SECONDS: '5',
   // All callers of a test have one address.
   PROVISION_ATTEMPTS: '100000',
   // Tests count statements while answers are under way.
@@ -41,7 +41,7 @@ const PATIENT = {
 export async function startGateway(settings: Readonly<Record<string, string>> = {}, given?: TestDatabase): Promise<TestGateway> {
   const database = given ?? (settings.DATABASE_URL === undefined ? await createTestDatabase() : toBorrowed(settings.DATABASE_URL));
   const config = readConfig({
-    ...PATIENT,
+    ...UNHURRIED,
     ...databaseSettings(),
     PORT: '0',
     DATABASE_URL: database.url,

@@ -141,12 +141,18 @@ export class GatewayMetrics {
     );
     this.gauge(
       'gateway_sync_last_success_timestamp_seconds',
-      'Unix time at which the newest round of sync that succeeded ended, while no reading of the whole history was known to fail',
+      'Unix time at which the newest round of sync that succeeded ended; none before the first',
       ['organization'],
       () =>
         this.syncs.flatMap(({ organizationId, lastSuccessAt }) =>
           lastSuccessAt === null ? [] : [[{ organization: organizationId }, lastSuccessAt.getTime() / MS_PER_SECOND] as const],
         ),
+    );
+    this.gauge(
+      'gateway_sync_history_failing',
+      '1 when the newest reading of the whole history by sync has failed, otherwise 0',
+      ['organization'],
+      () => this.syncs.map(({ organizationId, fullFailure }) => [{ organization: organizationId }, fullFailure === null ? 0 : 1]),
     );
     this.total('gateway_sync_failures_total', 'Rounds of sync that have failed', ['organization'], () =>
       this.syncs.map(({ organizationId, failures }) => [{ organization: organizationId }, failures]),

@@ -20,9 +20,9 @@ const PASSING = [404, 408, 425, 429, 500, 502, 503, 504];
 /** The texts of errors that are repeated. Another one may have a credential or a donor's data. */
 export const knownTexts: readonly string[] = Object.values(errorTable).map(({ text }) => text);
 /** The texts of the contract for parameters that are wrong (section 4.3). */
-export const PARAMETER_TEXTS: readonly string[] = [errorTable.INVALID_PARAMETERS.text, errorTable.START_DATE_AFTER_END_DATE.text];
+export const parameterTexts: readonly string[] = [errorTable.INVALID_PARAMETERS.text, errorTable.START_DATE_AFTER_END_DATE.text];
 /** The texts of the contract that come with status 422 and pass (section 7). */
-export const PASSING_TEXTS: readonly string[] = [errorTable.UNDER_MAINTENANCE.text, errorTable.ESTABLISHING_SESSION_FAILED.text];
+export const passingTexts: readonly string[] = [errorTable.UNDER_MAINTENANCE.text, errorTable.ESTABLISHING_SESSION_FAILED.text];
 
 /** The report of an old service that answers v2. */
 export class V2Source {
@@ -73,8 +73,9 @@ export class V2Source {
 
   private async toRefusal(response: IncomingMessage): Promise<SourceError> {
     const status = response.statusCode!;
-    const text = await this.readErrorText(response);
-    const isPassing = PASSING.includes(status) || (text !== undefined && PASSING_TEXTS.includes(text));
+    // A refusal whose body cannot be read is one all the same.
+    const text = await this.readErrorText(response).catch(() => undefined);
+    const isPassing = PASSING.includes(status) || (text !== undefined && passingTexts.includes(text));
     return new SourceError(`The answer is ${status}${text === undefined ? '' : `: ${text}`}`, {
       isPassing,
       retryAfterMs: readRetryAfter(response),

@@ -30,10 +30,26 @@ describe('a comparison that could be misled', () => {
         3,
         { outcome: 'unreachable', reason: 'Both services refuse the report: 500 No connection to data source' },
       ]);
-      // Parameters that are wrong are refused by right.
+      // The services are there all the same, and are asked the other questions.
+      const all = await compare(pair);
+      expect([all.status, all.verdict.counts['not-asked'], all.verdict.counts.different]).toEqual([3, 0, 0]);
+      // Parameters that are wrong are refused by right, and another text of the refusal is a difference.
       for (const service of [pair.old, pair.now]) service.faultAt = () => undefined;
       expect((await compare(pair, '--requests', await ask(`${REPORT}?start_date=x`))).status).toBe(0);
+      pair.old.errorText = () => 'Invalid parameters';
+      const other = await compare(pair, '--requests', await ask(`${REPORT}?start_date=x`));
+      expect([other.status, other.verdict.classes.map(({ class: kind }) => kind)]).toEqual([1, ['error-text']]);
     }));
+
+  test.each(['5', 'null', '"A"', '[]'])('finds %s in the place of a line', (element) =>
+    withPair(async (pair) => {
+      fill(pair);
+      pair.now.edit = (body) => body.replace(/\}\]\}$/, `},${element}]}`);
+      const requests = await ask(JANUARY_REPORT, '/api/v2/authenticated_test_system');
+      const { status, verdict } = await compare(pair, '--requests', requests);
+      expect([status, verdict.classes.map(({ class: kind }) => kind), verdict.counts.equal]).toEqual([1, ['body'], 1]);
+    }),
+  );
 
   test('sees a new service that stops answering between its parts', () =>
     withPair(async (pair) => {

@@ -42,8 +42,9 @@ describe('an operator who compares the doors', () => {
       [without, 'Without pending deposits, data version 1', POSTED.length],
       [pending, 'With pending deposits, data version 1', LINES.length],
     ] as const) {
-      const [first, , ...rows] = table!.split('\n');
+      const [first, titles, ...rows] = table!.split('\n');
       expect(first).toBe(title);
+      expect(rows.map((row) => row.split(/ {2,}/).length)).toEqual(rows.map(() => titles!.split(/ {2,}/).length));
       expect(rows.map((row) => row.split(/ {2,}/).slice(0, 2))).toEqual(DOORS.map((door) => [door, String(lines)]));
       expect(rows.every((row) => row.endsWith('  yes'))).toBe(true);
     }
@@ -126,13 +127,15 @@ describe('an operator who compares the doors', () => {
   });
 
   test.each([
-    ['v2', /"city":/, '"deposit_status":"posted","city":'],
-    ['JSON', /"city":/, '"tax_number":"12","city":'],
-    ['NDJSON', /,"allocation_amount":null/, ''],
-  ] as const)('is told of a field that the door %s has more or less', async (door, from, to) => {
+    ['v2', /"city":/, '"deposit_status":"posted","city":', 'deposit_status'],
+    ['JSON', /"city":/, '"tax_number":"12","city":', 'tax_number'],
+    ['NDJSON', /,"allocation_amount":null/, '', 'allocation_amount'],
+  ] as const)('is told of a field that the door %s has more or less', async (door, from, to, field) => {
     const { status, stdout } = await compared.parity(ASKED[door], (answer) => (answer.body = answer.body.replace(from, to)), '--json');
-    expect(status).toBe(1);
-    expect(stdout).toContain('"differs":"otherFields"');
+    expect([status, verdictsOf({ status, stdout, stderr: '' })]).toMatchObject([
+      1,
+      bothAre('different', { [door]: { differs: 'otherFields', first: { field } } }),
+    ]);
   });
 
   test('is told of pages that do not end', async () => {

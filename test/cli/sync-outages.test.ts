@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
-import { failed, startCommand } from '../support/command';
+import { execFileSync } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
+import { failed, runCommand, runProcess, startCommand } from '../support/command';
 import { day, gift, OLD_COOKIE, OLD_PROVISION, sourceOf, type OldService } from '../support/old-service';
 import { openSyncs } from '../support/syncs';
 import { until } from '../support/until';
@@ -27,7 +28,6 @@ describe('an operator whose old service was away or broken', () => {
     withService(async (service, organization) => {
       service.gifts.push(gift({ depositDate: day(-95) }), gift());
       expect(await sync(organization, service, '--since', SINCE)).toMatchObject({ status: 0 });
-      const before = await statusOf(organization);
       await passWeek();
       service.edit = (body, query) => (query.get('end_date')! < day(-60) ? body.replace('"zip":"",', '') : body);
       expect(await sync(organization, service)).toMatchObject({ status: 1, stderr: containing('zip is missing') });
@@ -35,19 +35,22 @@ describe('an operator whose old service was away or broken', () => {
       const asked = noteAsked(service);
       expect(await sync(organization, service)).toMatchObject({ status: 0 });
       expect(asked[0]! > SINCE).toBe(true);
-      const failing = await statusOf(organization);
-      expect(failing).toMatchObject({
-        ...{ failure: null, fullFailure: containing('zip is missing') },
-        lastSuccessAt: before.lastSuccessAt,
-      });
+      expect(await statusOf(organization)).toMatchObject({ failure: null, fullFailure: containing('zip is missing') });
+      const { stdout } = await runCommand(syncs.files.environment, ['sync', 'status', '--organization', organization]);
+      expect(stdout).toMatch(/Reading the whole history: .*zip is missing/);
       // Who wants all of it read is not given the window in its place.
       expect(await sync(organization, service, '--full', 'always')).toMatchObject({ status: 1 });
+      // Who wants none of it read is told of it no more.
+      expect(await sync(organization, service, '--full', 'never')).toMatchObject({ status: 0 });
+      expect((await statusOf(organization)).fullFailure).toBeNull();
       service.edit = (body) => body;
+      service.onRequest = (query) => void (query.get('end_date')! < day(-60) && service.gifts[0]!.cents++);
+      expect(await sync(organization, service, '--full', 'always')).toMatchObject({ status: 1 });
+      expect((await statusOf(organization)).fullFailure).toMatch(/^The source did not stop changing/);
+      service.onRequest = () => undefined;
       await passWeek();
       expect(await sync(organization, service)).toMatchObject({ status: 0 });
-      const mended = await statusOf(organization);
-      expect(mended.fullFailure).toBeNull();
-      expect(mended.lastSuccessAt! > before.lastSuccessAt!).toBe(true);
+      expect((await statusOf(organization)).fullFailure).toBeNull();
       expect(await booksOf(organization)).toEqual(sourceOf(service));
     }));
 
@@ -93,6 +96,34 @@ describe('an operator whose old service was away or broken', () => {
       expect(await booksOf(organization)).toEqual(sourceOf(service));
     }));
 
+  test.each([
+    ['503', 'The answer is 503'],
+    ['422', 'The answer is 422'],
+  ])('is told the status %s of an answer whose body cannot be unpacked', (status, failure) =>
+    withService(async (service, organization) => {
+      service.breaksErrors = Number(status);
+      expect(await sync(organization, service, '--since', day(-20))).toEqual(failed(failure));
+    }),
+  );
+
+  test('may give the credentials through pipes', () =>
+    withService(async (service, organization) => {
+      service.gifts.push(gift());
+      const pipe = await writeSecret('pipe', '');
+      await rm(pipe);
+      execFileSync('mkfifo', ['-m', '600', pipe]);
+      const [, ...others] = words(organization, service);
+      const run = runProcess(syncs.environment, [
+        'sync',
+        ...others.map((word) => (word.endsWith('provision') ? pipe : word)),
+        '--since',
+        day(-20),
+      ]);
+      await writeFile(pipe, OLD_PROVISION);
+      expect(await run).toMatchObject({ status: 0 });
+      expect(await booksOf(organization)).toEqual(sourceOf(service));
+    }));
+
   test('goes on with a login that was renewed meanwhile', () =>
     withService(async (service, organization) => {
       service.gifts.push(gift());
@@ -102,6 +133,8 @@ describe('an operator whose old service was away or broken', () => {
       const child = startCommand(syncs.environment, words(organization, service, ...options));
       const closed = once(child, 'close');
       await until(async () => (await statusOf(organization).catch(() => undefined))?.failure === 'The answer is 422: Not logged in');
+      await writeFile(cookies, '# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t1\tsession\tended\n');
+      await until(async () => (await statusOf(organization)).failure === `${cookies} has no cookie for http://127.0.0.1`);
       await writeFile(cookies, OLD_COOKIE);
       await until(async () => (await versionsOf(organization)).length > 0);
       child.kill('SIGTERM');

@@ -172,6 +172,18 @@ describe('an operator whose nightly imports', () => {
     expect(await findRuleFaults(scrapes.slice(0, 2), { seconds: 3600, startedAt: 0 })).toBe('');
   });
 
+  test('follow an old service whose history cannot be read is called after a day', async () => {
+    const scrapes = Array.from({ length: 1441 }, (): readonly Sample[] => [
+      { name: 'gateway_ready', labels: {}, value: 1 },
+      { name: 'gateway_sync_history_failing', labels: { organization: '2' }, value: 1 },
+      { name: 'gateway_sync_history_failing', labels: { organization: '3' }, value: 0 },
+    ]);
+    const summary = 'The whole history of the old service cannot be read for organization 2: `sync status` has the reason';
+    const expected = { GatewaySyncHistoryFails: { organization: '2', summary } };
+    expect(await findRuleFaults(scrapes, { seconds: 60, startedAt: 0, expected })).toBe('');
+    expect(await findRuleFaults(scrapes.slice(0, 1400), { seconds: 60, startedAt: 0 })).toBe('');
+  });
+
   test('never get to the end of the first reading of an old service is called after two hours', async () => {
     const scrapes = Array.from({ length: 121 }, (_none, minute) => minute * 60).map((at): readonly Sample[] => [
       { name: 'gateway_ready', labels: {}, value: 1 },

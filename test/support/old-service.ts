@@ -61,6 +61,8 @@ export class OldService {
   edit: (body: string, query: URLSearchParams) => string = (body) => body;
   /** Changes the text of an error. */
   errorText: (text: string) => string = (text) => text;
+  /** The status of an answer that says that it is packed, and is not. */
+  breaksErrors: number | undefined;
   /** True where the body of an error is packed. */
   packsErrors = false;
   contentType = 'application/json; charset=utf-8';
@@ -137,6 +139,7 @@ export class OldService {
     this.requests++;
     this.most = Math.max(this.most, ++this.open);
     response.on('close', () => this.open--);
+    if (this.breaksErrors !== undefined) return void response.writeHead(this.breaksErrors, { 'content-encoding': 'gzip' }).end('none');
     if (this.redirect !== undefined) return void response.writeHead(302, { location: this.redirect }).end();
     const { pathname, searchParams } = new URL(request.url!, this.url);
     const { provision, cookie } = request.headers;

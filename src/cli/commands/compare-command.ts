@@ -205,7 +205,7 @@ async function readTraffic(file: string): Promise<Questions> {
   if (logged.size === 0) throw new UsageError(`${file} has no GET request of v2, and ${others} others`);
   const questions = [...logged.values()];
   if (questions.some(({ provision }) => provision === 'given')) return { questions, leftOut: others };
-  // Where no request has a provision, the log leaves credentials out.
+  // A log in which no request has a provision leaves credentials out.
   const given = questions.map((question) => ({ ...question, provision: 'given' as const }));
   return { questions: [...new Map(given.map((question) => [keyOf(question), question])).values()], leftOut: others };
 }

@@ -64,7 +64,7 @@ function runCommand(context: () => CommandContext): Command {
     )
     .option('--ca-file <file>', 'certificate of the authority that has signed that of the old service, in PEM')
     .addOption(new Option('--since <date>', 'first deposit date of the history, for the first run').argParser(readDate))
-    .addOption(new Option('--window <days>', 'the days before today that each round reads').argParser(readDays).default(45, '45d'))
+    .addOption(new Option('--window <days>', 'the days before the last round that each round reads').argParser(readDays).default(45, '45d'))
     .addOption(
       new Option('--every <time>', 'begins a round so often, such as 15m, until a signal ends it').argParser(readTime).conflicts('once'),
     )
@@ -102,10 +102,15 @@ function runCommand(context: () => CommandContext): Command {
           onRetry: (error, waitMs) => log.warn({ reason: error.message, waitSeconds: Math.round(waitMs / MS_PER_SECOND) }, 'asking again'),
         });
       try {
-        // What is wrong with the files is told before anything else.
-        (await openSource()).close();
+        // What is wrong with the files is told before anything else. A file may be a pipe, which gives its content once.
+        let first: V2Source | undefined = await openSource();
+        const takeSource = (): Promise<V2Source> => {
+          const source = first;
+          first = undefined;
+          return source ? Promise.resolve(source) : openSource();
+        };
         await withServices({ ...context(), hasOwnStop: true }, (services) =>
-          run(services, { openSource, log, signal: stopping.signal }, options, context()),
+          run(services, { openSource: takeSource, log, signal: stopping.signal }, options, context()),
         );
       } finally {
         off();
@@ -114,8 +119,7 @@ function runCommand(context: () => CommandContext): Command {
 }
 
 interface Run {
-  /** Opens the old service for one round, with the credentials that the files have then: a login may have been renewed. */
-  readonly openSource: () => Promise<V2Source>;
+  readonly openSource: SyncTarget['openSource'];
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
@@ -154,25 +158,20 @@ interface RoundParts {
   readonly organization: OrganizationCalendar;
 }
 
-async function runRound(
+function runRound(
   syncs: Services['syncs'],
   { openSource, hold, organization }: RoundParts,
   options: RunOptions,
   progress: Progress,
 ): Promise<SyncRound> {
   const plan = { today: findToday(organization).today, windowDays: options.window, fullDays: FULL_DAYS[options.full] };
-  const source = await openSource();
   const target: SyncTarget = {
-    ...{ organizationId: hold.organizationId, source },
+    ...{ organizationId: hold.organizationId, openSource },
     ...{ isLastRight: options.onConflict === 'last', maxRemoved: options.maxRemoved },
   };
-  try {
-    return await syncs.round(target, hold, plan, ({ done, total, lines, period }) =>
-      progress.add(1, { lines, month: period.startDate.slice(0, 'YYYY-MM'.length), done, all: total }),
-    );
-  } finally {
-    source.close();
-  }
+  return syncs.round(target, hold, plan, ({ done, total, lines, period }) =>
+    progress.add(1, { lines, month: period.startDate.slice(0, 'YYYY-MM'.length), done, all: total }),
+  );
 }
 
 async function runOnce(

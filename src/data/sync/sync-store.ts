@@ -9,7 +9,6 @@ export interface SyncState {
   /** The last deposit date that the first run has read; null before its first month. */
   readonly readThrough: LocalDate | null;
   readonly lastRoundAt: Date | null;
-  /** The end of the newest round that succeeded while no reading of the whole history was known to fail. */
   readonly lastSuccessAt: Date | null;
   /** The end of the newest reading of the whole history; null before the end of the first run. */
   readonly lastFullAt: Date | null;
@@ -30,8 +29,10 @@ export interface SyncState {
 export interface RoundEnd {
   readonly linesChanged: number;
   readonly failure: string | null;
-  /** True when the round has read the whole history, or has failed to. */
+  /** True when the round has read the whole history. */
   readonly isFull: boolean;
+  /** The reason why the newest reading of the whole history failed; null when it succeeded, or when none is wanted. */
+  readonly fullFailure: string | null;
 }
 
 /** Seconds for which a sync keeps others out after it was heard of last. */
@@ -99,8 +100,9 @@ export class SyncStore {
     await this.database.query({ name: 'note-full', text: NOTE_FULL_TRY, values: [organizationId, holder] });
   }
 
-  async noteRound({ organizationId, holder }: SyncHolder, { linesChanged, failure, isFull }: RoundEnd): Promise<void> {
-    await this.database.query({ name: 'note-round', text: NOTE_ROUND, values: [organizationId, holder, linesChanged, failure, isFull] });
+  async noteRound({ organizationId, holder }: SyncHolder, { linesChanged, failure, isFull, fullFailure }: RoundEnd): Promise<void> {
+    const values = [organizationId, holder, linesChanged, failure, isFull, fullFailure];
+    await this.database.query({ name: 'note-round', text: NOTE_ROUND, values });
   }
 }
 
@@ -128,8 +130,8 @@ UPDATE sync_state SET since = $3::date, read_through = NULL, last_full_at = NULL
 const NOTE_READ = 'UPDATE sync_state SET read_through = $3::date WHERE organization_id = $1 AND holder = $2';
 const NOTE_ROUND = `
 UPDATE sync_state SET last_round_at = clock_timestamp(), lines_changed = lines_changed + $3::bigint, failure = $4,
-  full_failure = CASE WHEN $5::boolean THEN $4 ELSE full_failure END,
+  full_failure = $6,
   failures = failures + CASE WHEN $4::text IS NULL THEN 0 ELSE 1 END,
-  last_success_at = CASE WHEN $4::text IS NULL AND ($5::boolean OR full_failure IS NULL) THEN clock_timestamp() ELSE last_success_at END,
+  last_success_at = CASE WHEN $4::text IS NULL THEN clock_timestamp() ELSE last_success_at END,
   last_full_at = CASE WHEN $4::text IS NULL AND $5::boolean THEN clock_timestamp() ELSE last_full_at END
 WHERE organization_id = $1 AND holder = $2`;

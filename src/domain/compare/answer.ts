@@ -6,7 +6,7 @@ import { decodeText } from '../../formats/import-format';
 import type { RawLine } from '../../formats/import-line';
 import { readResponse, type AnswerFrame } from '../../formats/response-reader';
 import { SourceError } from '../../source/source-error';
-import { findErrorText, PASSING_TEXTS } from '../../source/v2-source';
+import { findErrorText, passingTexts } from '../../source/v2-source';
 import { readRetryAfter, withoutPages, type SourceCredentials, type V2Client } from '../../source/v2-client';
 import { toCents, toMoney } from '../../values/money';
 import { NoReport } from './line-pairs';
@@ -59,7 +59,7 @@ export async function ask({ client, credentials }: Service, question: Question):
     }
     const hasLines = isReport(question) && status === 200;
     const body = hasLines ? '' : await readBody(client.bodyOf(response));
-    const passing = PASSING_TEXTS.find((text) => findErrorText(body) === text);
+    const passing = passingTexts.find((text) => findErrorText(body) === text);
     if (passing !== undefined) throw new SourceError(`The answer is ${status}: ${passing}`, { isPassing: true });
     const isAllowed = provision === 'given' && hasSession;
     if (status === 200 && isAllowed && body.trimStart().startsWith('<')) throw new SourceError(PAGE, { isPassing: false });
@@ -194,9 +194,9 @@ export class LineReader {
         if (!this.response.complete) throw new SourceError('The answer breaks off', { isPassing: true });
         return false;
       }
+      this.addUp(next.value);
       this.batch = next.value;
       this.at = 0;
-      this.addUp(next.value);
     }
     return true;
   }

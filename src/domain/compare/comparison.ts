@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SourceError } from '../../source/source-error';
-import { findErrorText, knownTexts, PARAMETER_TEXTS } from '../../source/v2-source';
+import { findErrorText, knownTexts, parameterTexts } from '../../source/v2-source';
 import { ask, type Answer, type LineReader, type Service } from './answer';
 import { findDifferences } from './json-difference';
 import { findKey, LinePairs, NoReport, TooManyLines, type Part } from './line-pairs';
@@ -46,6 +46,16 @@ class Moving extends Error {
   }
 }
 
+/** Both services refuse a report. */
+class Refused extends Error {
+  constructor(
+    how: string,
+    readonly sides: Pick<Finding, 'old' | 'new'>,
+  ) {
+    super(`Both services refuse the report: ${how}`);
+  }
+}
+
 /** Asks two services the same questions, and tells how their answers differ. */
 export class Comparison {
   private readonly mask: Mask;
@@ -72,7 +82,7 @@ export class Comparison {
       const result: QuestionResult = isAsked ? await this.decide(question) : { question: nameQuestion(question), outcome: 'not-asked' };
       // A service may give no answer to the wrong credentials of some questions, and answers to all others.
       const isPlain = question.provision === 'given' && question.hasSession;
-      if (isAsked && isPlain) unreachable = result.outcome === 'unreachable' ? unreachable + 1 : 0;
+      if (isAsked && isPlain) unreachable = result.outcome === 'unreachable' && !result.old ? unreachable + 1 : 0;
       yield [question, result];
     }
   }
@@ -91,6 +101,7 @@ export class Comparison {
       return { question: name, outcome, ...sides, ...parts };
     } catch (error) {
       if (error instanceof Moving) return { question: name, outcome: 'moving', reason: error.message };
+      if (error instanceof Refused) return { question: name, outcome: 'unreachable', reason: error.message, ...error.sides };
       if (error instanceof SourceError) return { question: name, outcome: 'unreachable', reason: error.message };
       if (this.options.signal.aborted) return { question: name, outcome: 'not-asked' };
       throw error;
@@ -142,13 +153,13 @@ export class Comparison {
   private async compare(question: Question, part: Part, tally: Tally): Promise<Finding> {
     const { old: oldService, new: newService, accepted } = this.options;
     const found = (difference: Difference): void => tally.add(difference);
-    // No answer stands open while the rate lets wait.
+    // Two waits here leave no answer open for the time of the second one.
     await this.pace(2);
     const old = await this.ask(oldService, question);
     try {
       const now = await this.ask(newService, question);
       try {
-        assertReport(question, old, now, oldService);
+        assertReport(question, old, now);
         // The text beside the lines counts once, and not for each part of them.
         if (part.number === 0) compareHeads(old, now, found);
         const pairs = new LinePairs(part, found);
@@ -287,13 +298,14 @@ const toSide = ({ status, lines, version }: Answer, fault: string | undefined): 
 });
 
 /**
- * Throws when both services refuse a report with the given credentials for a reason that is not in its parameters: two refusals that are equal
- * prove nothing of the reports.
+ * Throws a Refused when both services refuse a report in the same way with the given credentials, for a reason that is not in its parameters.
+ * Two such refusals prove nothing of the reports.
  */
-function assertReport(question: Question, old: Answer, now: Answer, service: Service): void {
+function assertReport(question: Question, old: Answer, now: Answer): void {
   if (!isReport(question) || question.provision !== 'given' || !question.hasSession) return;
-  if (old.status === 200 || old.status !== now.status || PARAMETER_TEXTS.includes(findErrorText(old.body) ?? '')) return;
-  throw new FailedService(service, new SourceError(`Both services refuse the report: ${describe(old)}`, { isPassing: false }));
+  const isSame = old.status === now.status && old.body === now.body;
+  if (old.status === 200 || !isSame || parameterTexts.includes(findErrorText(old.body) ?? '')) return;
+  throw new Refused(describe(old), { old: toSide(old, undefined), new: toSide(now, undefined) });
 }
 
 /** Compares statuses, headers, and the bodies of answers without lines. */

@@ -46,7 +46,7 @@ function toLogged(line: string): LoggedRequest | undefined {
   const object = line.trimStart().startsWith('{') ? parse(line) : undefined;
   if (isRequest(object)) return toRequest(object);
   const [, method, target] = LOG_LINE.exec(line) ?? [];
-  // nginx and Apache write the bytes of some characters as \\xHH.
+  // nginx and Apache write the bytes of some characters as \xHH.
   return method === undefined ? undefined : { method, target: target!.replace(/\\x([0-9A-Fa-f]{2})/g, '%$1'), headers: undefined };
 }
 

@@ -120,7 +120,7 @@ export class Mask {
   example(question: string, difference: Difference): Example {
     const { path, old, new: now } = difference;
     const isPersonal = mayTellOfDonors(difference);
-    const masked = (text: string): string => this.value(isPersonal || (SAID.test(path) && !SAID_TEXTS.has(text)), text);
+    const masked = (text: string): string => this.value(isPersonal || (MESSAGE_PATH.test(path) && !KNOWN_MESSAGES.has(text)), text);
     return {
       ...difference,
       question,
@@ -147,9 +147,9 @@ const NAME = /^(|[A-Za-z_][\w-]{0,60}(\[\d+\]|\.| \(again\))*)$/;
 /** The values of answers beside the lines that name nobody. The empty path is that of the answer as a whole, such as its status. */
 const IMPERSONAL = /^(|errors\[\d+\]\.(error|status)|data\.message|content-type|content-disposition|www-authenticate)$/;
 
-/** The texts of answers, which name nobody where they are of the contract (sections 2.2, 2.3 and 7). */
-const SAID = /^(errors\[\d+\]\.error|data\.message)$/;
-const SAID_TEXTS: ReadonlySet<string> = new Set(
+/** Messages name nobody where they are those of the contract (sections 2.2 and 7). */
+const MESSAGE_PATH = /^(errors\[\d+\]\.error|data\.message)$/;
+const KNOWN_MESSAGES: ReadonlySet<string> = new Set(
   [...knownTexts, 'System request authenticated', 'Session request authenticated'].map((text) => JSON.stringify(text)),
 );
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { numberOf } from '../../data/postgres/version-stamp';
 import type { BookLineStore } from '../../data/reports/book-line-store';
 import { OperatorError } from '../../errors';
-import { lineNames, type LineName } from '../../line/line-fields';
+import { lineNames } from '../../line/line-fields';
 import type { AuditService } from '../audit/audit-service';
 import type { BookService } from '../books/book-service';
 import type { ReportDocuments, SavedReportService } from '../reports/saved-report-service';
@@ -30,7 +30,7 @@ interface LineDifference {
   readonly line: number;
   readonly allocationId: unknown;
   /** Null where one of the two has ended before this line. */
-  readonly field: LineName | null;
+  readonly field: string | null;
   /** The two values of the field, or else true and false for the one that has the line and the one that has not. */
   readonly books: unknown;
   readonly door: unknown;
@@ -104,7 +104,7 @@ export class ParityService {
     };
     const comparison = new Comparison(sql, createGatewayDoors(gateway, savedReport), { startDate, endDate, pending }, onDoor);
     const range = { startDate, endDate, pending, conditions: [] };
-    const atEnd = () => ({ lines: Number(comparison.books?.figures.lines ?? 0), dataVersion: comparison.books?.version ?? null });
+    const atEnd = () => ({ lines: Number(comparison.lastBooks?.figures.lines ?? 0), dataVersion: comparison.lastBooks?.version ?? null });
     return audit.accompany(audit.operator(organizationId), audit.command('parity'), () => comparison.run(), { range, atEnd });
   }
 
@@ -150,10 +150,8 @@ class Comparison {
     private readonly onDoor: (name: string) => void,
   ) {}
 
-  /** The reading by SQL; undefined before it. */
-  get books(): Reading | undefined {
-    return this.readings.get(this.sql);
-  }
+  /** The last reading by SQL; undefined before it. */
+  lastBooks: Reading | undefined;
 
   async run(): Promise<ParityResult> {
     for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -173,7 +171,7 @@ class Comparison {
     const doors = [this.sql, ...this.others];
     const newest = Math.max(...[...this.readings.values()].map(({ version }) => version ?? 0));
     for (const door of doors) if (this.readings.get(door)?.version !== newest) this.readings.set(door, await this.readFigures(door));
-    const version = this.books!.version;
+    const version = this.readings.get(this.sql)!.version;
     if (
       version === undefined ||
       [...this.readings.values()].some(({ fault, ...reading }) => fault === undefined && reading.version !== version)
@@ -199,7 +197,9 @@ class Comparison {
   private async readFigures(door: Door): Promise<Reading> {
     this.onDoor(door.name);
     try {
-      return await this.readWhole(door);
+      const reading = await this.readWhole(door);
+      if (door === this.sql) this.lastBooks = reading;
+      return reading;
     } catch (error) {
       // Without the books there is nothing to compare. Without one door, the others are.
       if (door === this.sql || !(error instanceof OperatorError)) throw error;
@@ -223,16 +223,16 @@ class Comparison {
   private judge(door: Door): DoorResult {
     const { figures, told, fault = null } = this.readings.get(door)!;
     if (fault !== null) return { door: door.name, figures, differs: null, fault, first: null };
-    const ofLines = findDifferingFigure(this.books!.figures, figures);
+    const ofLines = findDifferingFigure(this.lastBooks!.figures, figures);
     if (ofLines !== undefined) return { door: door.name, figures: { ...told, ...figures }, differs: ofLines, fault, first: null };
-    const differs = findDifferingFigure(this.books!.figures, told) ?? null;
+    const differs = findDifferingFigure(this.lastBooks!.figures, told) ?? null;
     return { door: door.name, figures: { ...figures, ...told }, differs, fault, first: null };
   }
 
   /** Adds the first line that differs, where lines do. */
   private async explain(door: Door, result: DoorResult, version: number): Promise<DoorResult> {
     const { figures } = this.readings.get(door)!;
-    if (findDifferingFigure(this.books!.figures, figures) === undefined) return result;
+    if (findDifferingFigure(this.lastBooks!.figures, figures) === undefined) return result;
     const first = await this.findFirst(door, version).catch((error: unknown) => {
       // The difference stands without its first line.
       if (error instanceof OperatorError) return null;
@@ -254,6 +254,8 @@ class Comparison {
         if (!expected || !given) return { line, allocationId, field: null, books: expected !== undefined, door: given !== undefined };
         const field = door.fields.find((name) => expected[name] !== given[name]);
         if (field !== undefined) return { line, allocationId, field, books: expected[field], door: given[field] };
+        const other = Object.entries(given).find(([name]) => !door.fields.some((each) => each === name));
+        if (other) return { line, allocationId, field: other[0], books: undefined, door: other[1] };
       }
     } finally {
       await Promise.all([ours.return(undefined), theirs.return(undefined)]);

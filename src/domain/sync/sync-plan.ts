@@ -11,7 +11,7 @@ export interface SyncPlan {
 
 export interface PlanOptions {
   readonly today: LocalDate;
-  /** The number of days before today that every round reads. */
+  /** The number of days before the last round that every round reads. */
   readonly windowDays: number;
   /** The days after which a round reads the whole history again: 0 where each does, undefined where none does. */
   readonly fullDays: number | undefined;

@@ -10,19 +10,26 @@ import type { V2Source } from '../../source/v2-source';
 import type { LocalDate } from '../../values/dates';
 import type { PeriodDates } from '../../values/periods';
 import type { BookService } from '../books/book-service';
-import { ImportError, PeriodsChanged, type ImportService } from '../imports/import-service';
+import { PeriodsChanged, type ImportService } from '../imports/import-service';
 import { toLineSet, type DepositDetailService } from '../reports/deposit-detail-service';
+import { LinePlaces } from './line-places';
 import { Answer, readAnswer, toSourceLine } from './source-reading';
 import { planRound, type PlanOptions } from './sync-plan';
 
 /** The organization whose books follow a source. */
 export interface SyncTarget {
   readonly organizationId: number;
-  readonly source: V2Source;
+  /** Opens the old service for one round, with the credentials that its files have then: a login may have been renewed. */
+  readonly openSource: () => Promise<V2Source>;
   /** True when the last of several lines that contradict each other is right. Otherwise nothing of the round is imported. */
   readonly isLastRight: boolean;
   /** The most lines that a round may remove; by default as an import. */
   readonly maxRemoved: number | undefined;
+}
+
+/** A target whose old service is open for a round. */
+interface OpenTarget extends Omit<SyncTarget, 'openSource'> {
+  readonly source: V2Source;
 }
 
 /** The outcome of a round. */
@@ -137,7 +144,14 @@ export class SyncService {
     if (state?.since == null) throw new OperatorError('The sync was begun by nobody');
     const { kind, periods } = planRound({ ...state, since: state.since }, options);
     const versions: NewVersion[] = [];
+    const readsAll = kind !== 'window' || periods[0]!.startDate <= state.since;
+    const fullFailureAfter = (failure: string | null): string | null => {
+      if (kind !== 'window') return failure;
+      return options.fullDays === undefined || (readsAll && failure === null) ? null : state.fullFailure;
+    };
+    let source: V2Source | undefined;
     try {
+      source = await target.openSource();
       if (kind === 'full') await this.store.noteFullTry(hold);
       // The first run imports some months at a time, so that it can go on where it was ended.
       const most = kind === 'first' ? MONTHS_OF_LINES : Infinity;
@@ -145,7 +159,7 @@ export class SyncService {
       let lines = 0;
       for (let done = 0; done < periods.length;) {
         const maxRemoved = target.maxRemoved === undefined ? undefined : target.maxRemoved - sumOf(versions, 'removed');
-        const read = await this.read({ ...target, maxRemoved }, hold, periods.slice(done), most, (period, number, more) =>
+        const read = await this.read({ ...target, source, maxRemoved }, hold, periods.slice(done), most, (period, number, more) =>
           onProgress({ period, done: done + number, total: periods.length, lines: lines + more }),
         );
         done += read.periods;
@@ -158,7 +172,13 @@ export class SyncService {
       }
       await hold.assertHeld();
       const failure = moving.length > 0 ? `The source did not stop changing ${describe(moving)}` : null;
-      await this.store.noteRound(hold, { linesChanged: countLines(versions), failure, isFull: kind !== 'window' && moving.length === 0 });
+      const end = {
+        linesChanged: countLines(versions),
+        failure,
+        isFull: readsAll && failure === null,
+        fullFailure: fullFailureAfter(failure),
+      };
+      await this.store.noteRound(hold, end);
       return { kind, from: periods[0]!.startDate, to: periods.at(-1)!.endDate, lines, versions, moving };
     } catch (error) {
       // A signal that ends the sync is no failure of the round.
@@ -166,15 +186,18 @@ export class SyncService {
       if (isEnded && versions.length === 0) throw error;
       const failure = isEnded ? 'Ended by a signal' : error instanceof Error ? error.message : String(error);
       // The database may be what has failed.
-      const end = { linesChanged: countLines(versions), failure, isFull: kind !== 'window' && !isEnded };
+      const fullFailure = isEnded ? state.fullFailure : fullFailureAfter(failure);
+      const end = { linesChanged: countLines(versions), failure, isFull: false, fullFailure };
       await this.store.noteRound(hold, end).catch(() => undefined);
       throw error;
+    } finally {
+      source?.close();
     }
   }
 
   /** Reads periods until they have `most` lines, and imports those that differ from the books, all of them as one data version. */
   private async read(
-    target: SyncTarget,
+    target: OpenTarget,
     hold: Hold,
     periods: readonly PeriodDates[],
     most: number,
@@ -203,7 +226,7 @@ export class SyncService {
    * that agreed, and would change by the import of another one, contradicts that one: the two are imported together, where it is seen.
    */
   private async importDiffering(
-    target: SyncTarget,
+    target: OpenTarget,
     hold: Hold,
     { differing, agreeing, moving }: Looks,
   ): Promise<{ readonly version: NewVersion | null; readonly lines: number }> {
@@ -235,7 +258,7 @@ export class SyncService {
    * Reads a period without pending deposits, with them, and without them again, as long as it agrees with the books. Returns the first answer
    * when it does not, and otherwise the number of lines. A source that changes meanwhile is asked again, some times.
    */
-  private async look({ source, organizationId }: SyncTarget, period: PeriodDates): Promise<Answer | { readonly lines: number } | 'moving'> {
+  private async look({ source, organizationId }: OpenTarget, period: PeriodDates): Promise<Answer | { readonly lines: number } | 'moving'> {
     for (let attempt = 1; attempt <= MAX_READINGS; attempt++) {
       const posted = await readAnswer(source, { ...period, includePending: false });
       if (!(await this.areInBooks(organizationId, period, 'WITHOUT', posted.sum))) return posted;
@@ -266,7 +289,7 @@ export class SyncService {
    * read in the transaction. Throws SourceMoved, and changes nothing, when they contradict each other.
    */
   private async importPeriods(
-    { organizationId, source, isLastRight, maxRemoved }: SyncTarget,
+    { organizationId, source, isLastRight, maxRemoved }: OpenTarget,
     hold: Hold,
     periods: ReadonlyMap<PeriodDates, Answer>,
     unchanged: readonly PeriodDates[],
@@ -328,36 +351,6 @@ interface ReadPeriods {
 export interface Hold extends SyncHolder {
   /** Throws an OperatorError when another sync may run. */
   readonly assertHeld: () => Promise<void>;
-}
-
-/** The places of imported lines in the answers that they came in. */
-class LinePlaces {
-  count = 0;
-  private readonly starts: { readonly period: PeriodDates; readonly before: number }[] = [];
-
-  /** Begins an answer. Returns the number of lines before it. */
-  begin(period: PeriodDates): number {
-    this.starts.push({ period, before: this.count });
-    return this.count;
-  }
-
-  /** The error of an import as one about the source. */
-  inWordsOfSource(error: unknown): unknown {
-    if (error instanceof SourceError || !(error instanceof OperatorError)) return error;
-    const faults = error instanceof ImportError ? error.faults : [];
-    const named = faults.map(({ line, field, reason }) => `${this.find(line)}: ${field} ${this.withPlaces(reason)}`);
-    const message = error.message.replace('the file lacks', 'the source lacks');
-    return new OperatorError([message, ...named].join('\n'), { cause: error });
-  }
-
-  private withPlaces(reason: string): string {
-    return reason.replace(/line (\d+)/, (_match, line: string) => this.find(Number(line)));
-  }
-
-  private find(line: number): string {
-    const { period, before } = this.starts.findLast((start) => start.before < line)!;
-    return `${period.startDate} to ${period.endDate}, line ${line - before}`;
-  }
 }
 
 const describe = (periods: readonly PeriodDates[]): string =>

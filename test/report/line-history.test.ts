@@ -73,6 +73,25 @@ test('an import that changes nothing makes no version, and one that does says wh
   ]);
 });
 
+test('the instants of versions increase by whole milliseconds, also when the clock goes back', async () => {
+  const organization = await createOrganization(gateway.services);
+  const instants = async (): Promise<number[]> => {
+    const { rows } = await gateway.database.client.query<{ us: string }>(
+      'SELECT (extract(epoch FROM recorded_at) * 1000000)::bigint AS us FROM data_version WHERE organization_id = $1 ORDER BY number',
+      [organization.id],
+    );
+    return rows.map(({ us }) => Number(us));
+  };
+  await importLines(gateway.services, organization, [v2Line()]);
+  const ahead = Date.now() + 3_600_000;
+  await gateway.database.client.query('UPDATE data_version SET recorded_at = $2 WHERE organization_id = $1', [
+    organization.id,
+    new Date(ahead),
+  ]);
+  await importLines(gateway.services, organization, [v2Line({ city: 'Bern' })]);
+  expect(await instants()).toEqual([ahead * 1000, (ahead + 1) * 1000]);
+});
+
 test('a gift and its deposit leave when an import moves their last line to others', async () => {
   const organization = await createOrganization(gateway.services);
   const line = v2Line({ transaction_id: 'T1', deposit_id: 'D1' });

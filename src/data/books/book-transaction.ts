@@ -141,15 +141,15 @@ export class BookTransaction {
    */
   async advance({ cause, file }: ChangeSource, scope: ChangeScope = 'changed'): Promise<NewVersion> {
     const { organizationId: organization } = this;
-    const { rows: versions } = await this.query<{ number: string }>(NEXT_VERSION, [organization]);
-    const number = versions[0]!.number;
+    const { rows: versions } = await this.query<{ number: string; previous: string | null }>(NEXT_VERSION, [organization]);
+    const { number, previous } = versions[0]!;
     const { lines, before, after } = scope === 'first' ? await this.fillLines(number) : await this.renewLines(number);
     if (lines.added > MANY_LINES) await this.query(ANALYZE_LINES);
     await this.query(RECORD_VERSION, [
       ...[organization, number, cause, file?.name ?? null, file?.sha256 ?? null],
       ...[lines.added, lines.changed, lines.removed],
       ...TOTALS.flatMap((name) => [before[name], after[name]]),
-      scope === 'changed' ? Number(number) - 1 : NO_VERSION,
+      ...[scope === 'changed' ? Number(number) - 1 : NO_VERSION, previous],
     ]);
     this.isFilled = scope === 'first';
     return { number: Number(number), lines };
@@ -248,7 +248,8 @@ const COMPUTED_TOTALS = totalsOf('computed_line');
 const ALL_TOTALS = totalsOf(`deposit_line WHERE organization_id = $1 AND ${IS_CURRENT}`);
 const NOTHING: TotalsRow = { lines: '0', transactions: '0', amount: '0', fee_amount: '0' };
 
-const NEXT_VERSION = 'SELECT COALESCE(max(number), 0) + 1 AS number FROM data_version WHERE organization_id = $1';
+const NEXT_VERSION = `
+SELECT COALESCE(max(number), 0) + 1 AS number, max(recorded_at)::text AS previous FROM data_version WHERE organization_id = $1`;
 
 const END_LINES = `
 WITH ended AS (
@@ -277,12 +278,14 @@ INSERT INTO deposit_line (${computedColumns.join(', ')}, since)
 SELECT ${columnsOf('line')}, $2::bigint FROM deposit_detail line WHERE organization_id = $1
 ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`;
 
+/** The instants of versions increase, also when the clock goes back. They are whole milliseconds, as callers are told them. */
+const INSTANT = `GREATEST(date_trunc('milliseconds', clock_timestamp()), $18::timestamptz + interval '1 millisecond')`;
 /** The number that no version has. A condition that is false instead would make Citus read the versions of all organizations. */
 const NO_VERSION = 0;
 const RECORD_VERSION = `
 INSERT INTO data_version
   (organization_id, number, recorded_at, cause, file_name, file_sha256, lines_added, lines_changed, lines_removed, lines, transactions, amount, fee_amount)
-SELECT $1::int, $2::bigint, clock_timestamp(), $3, $4, $5, $6::bigint, $7::bigint, $8::bigint,
+SELECT $1::int, $2::bigint, ${INSTANT}, $3, $4, $5, $6::bigint, $7::bigint, $8::bigint,
   COALESCE(last.lines - $9::bigint, 0) + $10::bigint, COALESCE(last.transactions - $11::bigint, 0) + $12::bigint,
   COALESCE(last.amount - $13::numeric, 0) + $14::numeric, COALESCE(last.fee_amount - $15::numeric, 0) + $16::numeric
 FROM (SELECT) AS one LEFT JOIN data_version last ON last.organization_id = $1 AND last.number = $17::bigint`;

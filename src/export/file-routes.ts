@@ -1,5 +1,6 @@
 import type { Request, Router } from 'express';
 import type { ReadRange } from '../domain/audit/audit-service';
+import { numberOf } from '../data/postgres/version-stamp';
 import { FileCount } from '../domain/audit/file-count';
 import { AppError } from '../errors';
 import { chosenColumns, fileOptionNames, namesOfConditions, parseFileOptions, parseFileQuery } from '../formats/file-address';
@@ -100,7 +101,8 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
   const layout = createFileLayout(format, chosenColumns(file.query));
   const { template, tail } = layout;
   const head = (hasBom && format === 'csv' ? BOM : '') + layout.head;
-  const tag = new EntityTag(file.rows, { head, template, tail });
+  const { startDate, endDate, dateBasis, state } = file.lineSet;
+  const tag = new EntityTag(file.rows, { head, template, tail }, state);
   if (tag.answersNotModified(request, response, context)) return;
   const spooled = totalsMode === 'headers' ? await file.readTotals(template) : undefined;
   const totalsBefore = spooled?.totals;
@@ -110,7 +112,6 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
     isFile && totalsMode === 'trailers' && file.bytesWithTotals
       ? file.bytesWithTotals(template)
       : { rows: spooled?.rows ?? file.rows.bytes(template), totals: () => totalsBefore };
-  const { startDate, endDate, dateBasis } = file.lineSet;
   const basis: Readonly<Record<string, string>> = dateBasis === 'TRANSACTION_DATE' ? { [DATE_BASIS]: dateBasis } : {};
   const headers = { [RANGE]: `${startDate}/${endDate}`, ...basis, ...(totalsBefore && toHeaders(totalsBefore)) };
   // HTTP/1.0 has no chunked coding, and trailers need it.
@@ -128,13 +129,16 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
     ...(isFile && {
       lines: () => file.bytesWithTotals && (totals()?.all.lines ?? file.rows.rowCount?.()),
       file: { ...file.facts, format },
-      atEnd: () => ({ ...count.facts, lines: totals()?.all.lines ?? null, digest: totals()?.digest ?? null }),
+      atEnd: () => ({
+        ...{ ...count.facts, lines: totals()?.all.lines ?? null, digest: totals()?.digest ?? null },
+        ...(state !== undefined && { dataVersion: numberOf(state) }),
+      }),
     }),
   };
   await audit.accompany(attempt, reading, (open) =>
     sendRows(response, isFile ? count.toPieces(head, rows, tail) : [head, rows, tail], {
       setHeaders: () => {
-        setDataVersion(response, context);
+        setDataVersion(response, context, state);
         setServerTiming(response);
         tag.set(response, context);
         response.set({

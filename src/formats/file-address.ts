@@ -3,6 +3,7 @@ import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates'
 import { describeMoneyFault, isMoney } from '../values/money';
 import { valueAt } from '../values/paths';
 import { periodNames, type FindDates, type PeriodDates, type PeriodName } from '../values/periods';
+import { AS_OF_FORM, asOfNames, formatAsOf, parseAsOf, type AsOf } from './as-of';
 import { lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
 import type { FileColumns } from './file-format';
 import {
@@ -30,6 +31,8 @@ interface FileLines {
   /** Takes precedence over `includePending`. */
   readonly pending?: PendingChoice;
   readonly filter: LineFilterInput;
+  /** The state of the books; the newest one when it is missing. */
+  readonly asOf?: AsOf;
 }
 
 /** The content of a file: its lines, groups and columns. */
@@ -75,6 +78,8 @@ const isName = (text: string | undefined): boolean => text !== undefined && /[\p
 interface Parameter {
   readonly path: readonly string[];
   readonly read: (text: string) => unknown;
+  /** Writes a value that is no text, number or truth value. */
+  readonly write?: (value: unknown) => string;
   readonly expected: string;
   /** Describes the fault of a single value, when that says more than `expected`. */
   readonly describeFault?: (text: string) => string;
@@ -130,6 +135,7 @@ const LINE_PARAMETERS: Readonly<Record<string, Parameter>> = {
     ]),
   ),
   pending: choice(...pendingChoices)('lines', 'pending'),
+  as_of: { path: ['lines', 'asOf'], read: parseAsOf, write: (value) => formatAsOf(value as AsOf), expected: AS_OF_FORM },
 };
 const SUMMARY_PARAMETERS: Readonly<Record<string, Parameter>> = {
   ...LINE_PARAMETERS,
@@ -213,9 +219,9 @@ export function parseFileOptions(given: QueryString): FileOptions {
 /** The query string of a file's address, from which `parseFileQuery` reads the same query. */
 export function formatFileQuery(query: FileQuery): string {
   const parameters = new URLSearchParams();
-  for (const [name, { path }] of Object.entries(parametersOf(query))) {
+  for (const [name, { path, write = String }] of Object.entries(parametersOf(query))) {
     for (const value of [parameterAt(query, path) ?? []].flat()) {
-      if (value !== '' || WORDS.has(name)) parameters.append(name, writeText(String(value)));
+      if (value !== '' || WORDS.has(name)) parameters.append(name, writeText(write(value)));
     }
   }
   if (query.columns) parameters.set(COLUMNS, query.columns.join(','));
@@ -242,6 +248,7 @@ export const namesOfConditions = (query: FileQuery): string[] => [
     .filter(([name, { path }]) => (path.includes('filter') || name === 'pending') && parameterAt(query, path) !== undefined)
     .map(([name]) => name),
   ...(query.lines.dateBasis === 'TRANSACTION_DATE' ? [transactionDateNames.file] : []),
+  ...(query.lines.asOf ? [asOfNames.file] : []),
   ...(query.groupBy ?? []).map((by) => GROUPED_BY + by),
 ];
 

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { isObjectType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type ClassType } from 'type-graphql';
+import { takeOneState } from '../resolvers/request/as-of-types';
 import { resolverClasses, type ResolverSet } from '../resolvers/resolver-set';
 import { assertListsAreBounded, streamedFields } from './documents/list-bounds';
 import { pauseInLists } from './answers/loop-turns';
@@ -27,6 +28,7 @@ export function createSchema(resolvers?: ResolverSet): GraphQLSchema {
   // type-graphql has no place for these two descriptions.
   schema.getQueryType()!.description = QUERY;
   schema.getMutationType()!.description = MUTATION;
+  takeOneState(schema);
   letFieldsFail(schema);
   callResolversDirectly(schema, instances);
   for (const field of streamedFields) streamRows(schema, field);

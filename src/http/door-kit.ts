@@ -2,7 +2,7 @@ import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from '../config';
 import type { AccessProvision } from '../data/access/access-store';
-import { numberOf } from '../data/postgres/version-stamp';
+import { numberOf, type VersionStamp } from '../data/postgres/version-stamp';
 import { RequestEntities } from '../domain/reports/entity-service';
 import { SealedPlaces } from '../domain/paging/sealed-places';
 import { LEAST_VERSION, assertNewEnough, parseLeastVersion } from '../domain/books/least-version';
@@ -33,18 +33,18 @@ export interface DoorKit {
 }
 
 /**
- * Says which version of the organization's books an answer is of. Throws INVALID_PARAMETERS when the version is older than the request asks
+ * Says which version of the organization's books an answer is of: the newest one, or the past `state` that was asked for. Throws INVALID_PARAMETERS when the version is older than the request asks
  * for: a reading may have met an older one than the check of access.
  */
-export function setDataVersion(response: Response, context: RequestContext): void {
+export function setDataVersion(response: Response, context: RequestContext, state?: VersionStamp): void {
   const version = context.books.version;
   if (version !== undefined) assertNewEnough(version, context.access.leastVersion);
-  nameDataVersion(response, context);
+  nameDataVersion(response, context, state);
 }
 
 /** Says the version without a check, because a change that was made must be answered. Changes of reports are checked with their access. */
-export function nameDataVersion(response: Response, context: RequestContext): void {
-  const version = context.books.version;
+export function nameDataVersion(response: Response, context: RequestContext, state?: VersionStamp): void {
+  const version = state ?? context.books.version;
   if (version !== undefined) response.set('X-Data-Version', String(numberOf(version)));
 }
 

@@ -27,7 +27,12 @@ export function findKnownTag(request: Request, tag: string): string | undefined 
 export class EntityTag {
   private readonly form: string;
 
-  constructor(rows: RowStream<unknown>, { head, template, tail }: FileLayout) {
+  constructor(
+    rows: RowStream<unknown>,
+    { head, template, tail }: FileLayout,
+    /** The version that the rows are of, whatever the newest one is. */
+    private readonly state?: VersionStamp,
+  ) {
     const literals = [...template.before, template.end, template.separator].map((literal) => literal.toString());
     this.form = JSON.stringify([RENDERING, rows.key, head, template.encoding, template.columns, literals, tail]);
   }
@@ -42,7 +47,7 @@ export class EntityTag {
     if (has === undefined) return false;
     response.vary('Accept-Encoding');
     response.set('ETag', has);
-    setDataVersion(response, context);
+    setDataVersion(response, context, this.state);
     response.status(304).end();
     return true;
   }
@@ -54,7 +59,9 @@ export class EntityTag {
   }
 
   private of(version: VersionStamp): string {
-    const digest = createHash('sha256').update(`${version} ${this.form}`).digest();
+    const digest = createHash('sha256')
+      .update(`${this.state ?? version} ${this.form}`)
+      .digest();
     return `"${digest.subarray(0, TAG_BYTES).toString('base64url')}"`;
   }
 }

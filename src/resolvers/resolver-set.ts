@@ -40,9 +40,9 @@ export function createResolvers({ audit, books, depositDetails, depositSummaries
   return {
     auditRecords: new AuditRecordResolver(audit),
     authentication: new AuthenticationResolver(),
-    depositDetails: new DepositDetailResolver(depositDetails, depositSummaries),
+    depositDetails: new DepositDetailResolver(depositDetails, depositSummaries, books),
     lineRecords: new LineRecordResolver(),
-    depositSummary: new DepositSummaryResolver(depositSummaries),
+    depositSummary: new DepositSummaryResolver(depositSummaries, books),
     summaryTotals: new SummaryTotalsResolver(),
     deposit: new DepositResolver(),
     transaction: new TransactionResolver(),
@@ -53,7 +53,7 @@ export function createResolvers({ audit, books, depositDetails, depositSummaries
     errorCodes: new ErrorCodeResolver(),
     nodes: new NodeResolver(savedReports),
     provision: new ProvisionResolver(),
-    savedReports: new SavedReportResolver(savedReports, depositSummaries, links),
+    savedReports: new SavedReportResolver(savedReports, depositSummaries, links, books),
     viewer: new ViewerResolver(sessions),
   };
 }

@@ -112,6 +112,28 @@ describe('an operator who exports', () => {
     );
   });
 
+  test('gets the lines of a state that the books had, by version and by instant', async () => {
+    const moving = await files.createOrganization();
+    const options = { organization: moving, format: 'ndjson', columns: 'allocation_id,amount' };
+    await files.import(moving, 'then.ndjson', toNdjson([posted]));
+    const instant = new Date().toISOString();
+    await files.import(moving, 'now.ndjson', toNdjson([{ ...posted, amount: '20.50', net_amount: '20.00' }]));
+    const [then, now] = ['10.50', '20.50'].map((amount) => toNdjson([{ allocation_id: 'P100', amount }]));
+    expect((await runExport(options)).stdout).toBe(now);
+    for (const state of ['1', instant]) expect((await runExport({ ...options, 'as-of': state })).stdout).toBe(then);
+    expect((await runExport({ ...options, 'as-of': '2' })).stdout).toBe(now);
+    const file = files.path('then.ndjson');
+    const { stdout } = await runCommand(files.environment, ['--json', ...exportWords({ ...options, 'as-of': '1', out: file })]);
+    expect(JSON.parse(stdout)).toMatchObject({ dataVersion: 1, lines: 1 });
+    expect(await runExport({ ...options, 'as-of': '3' })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('the latest 2 of') as string,
+    });
+    expect(await runExport({ ...options, 'as-of': 'yesterday' })).toMatchObject({
+      ...{ status: 2, stderr: expect.stringContaining('the number of a version, or an instant') as string },
+    });
+  });
+
   test('brings pending money elsewhere as pending', async () => {
     const other = await files.createOrganization();
     const totals = async (name: string) => (await files.query(POSTED_AND_PENDING, [name])).rows;

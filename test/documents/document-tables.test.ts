@@ -16,7 +16,7 @@ const VALUES: Readonly<Record<string, string>> = {
   ...{ period: 'last-month', date_basis: 'TRANSACTION_DATE' },
   ...{ transaction_date_from: '2024-01-01', transaction_date_to: '2024-12-31', amount_min: '1.00', amount_max: '100.00' },
   ...{ deposit_id: '1', transaction_id: 'P10', designation_id: '3', donor_id: '7', donor_name: 'Love', status: 'Complete' },
-  ...{ account_type: 'Checking', payment_type: 'ACH', group_by: 'MONTH', fiscal_year_start: '7', columns: 'all' },
+  ...{ account_type: 'Checking', payment_type: 'ACH', group_by: 'MONTH', fiscal_year_start: '7', columns: 'all', as_of: '1' },
 };
 
 const schema = buildSchema(readFileSync(join(ROOT, 'schema.graphql'), 'utf8'));

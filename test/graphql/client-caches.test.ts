@@ -210,6 +210,9 @@ test("the schema has connections, and the documents' urql knows what has no id o
     .filter(({ name }) => !/^(__.*|Query|Mutation|PageInfo|.*(Connection|Edge))$/.test(name))
     .filter((type) => !('id' in type.getFields()));
   expect(Object.keys(keys).sort()).toEqual(hasOwnKey.map(({ name }) => name).sort());
+  // Two lines with one allocation may be of two states of the books.
+  const keyOfLine = keys.DepositDetail as (line: object) => string | null;
+  expect(keyOfLine({ allocationId: 'A1' })).toBeNull();
 });
 
 test('a late page whose cursor the list no longer knows leaves the list in Apollo Client as it is', () => {

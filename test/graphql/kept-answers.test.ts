@@ -362,7 +362,7 @@ const BOOK_TYPES = [
   ...['Allocation', 'AllocationAmounts', 'AllocationConnection', 'AllocationEdge', 'AmountChange', 'CountChange'],
   ...['DataVersion', 'DataVersionConnection', 'DataVersionEdge', 'Deposit', 'DepositConnection', 'DepositDetail'],
   ...['DepositDetailConnection', 'DepositDetailEdge', 'DepositEdge', 'DepositSummary', 'Designation', 'DesignationConnection'],
-  ...['DesignationEdge', 'Donor', 'DonorConnection', 'DonorEdge', 'PageInfo', 'SummaryAmounts'],
+  ...['DesignationEdge', 'Donor', 'DonorConnection', 'DonorEdge', 'History', 'PageInfo', 'SummaryAmounts'],
   ...['SummaryChange', 'SummaryGroup', 'SummaryGroupConnection', 'SummaryGroupEdge', 'SummaryGroupKey', 'SummaryParts'],
   ...['SummaryRest', 'SummaryTotals', 'Transaction', 'TransactionConnection', 'TransactionEdge'],
 ];

@@ -1,8 +1,9 @@
-import { Command, Option } from 'commander';
-import { numberOf } from '../../data/postgres/version-stamp';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { numberOf, type VersionStamp } from '../../data/postgres/version-stamp';
 import type { EndFacts } from '../../domain/audit/audit-readings';
 import { FileCount, type FilePieces } from '../../domain/audit/file-count';
 import { toReportPeriod, toLineSet, type ReportPeriod } from '../../domain/reports/deposit-detail-service';
+import { AS_OF_FORM, asOfNames, parseAsOf, type AsOf } from '../../formats/as-of';
 import { chosenColumns, columnsOf, parseColumns } from '../../formats/file-address';
 import { createFileLayout, type FileColumns } from '../../formats/file-format';
 import { fileFormatNames, type FileFormat } from '../../values/file-formats';
@@ -23,6 +24,12 @@ export function exportCommand(context: () => CommandContext): Command {
     .option('--end <date>', 'last deposit date, YYYY-MM-DD')
     .addOption(periodOption('in place of the two dates: a period that is counted from today').conflicts(['start', 'end']))
     .option('--include-pending', 'includes pending deposits', false)
+    .addOption(
+      new Option(
+        '--as-of <state>',
+        'the lines of a past state: the number of a data version, or an instant like 2026-11-01T00:00:00Z',
+      ).argParser(readState),
+    )
     .addOption(
       new Option('--format <format>', 'format of the file; json has the form of a v2 answer')
         .choices(fileFormatNames)
@@ -62,7 +69,7 @@ interface ExportedFile extends EndFacts {
   readonly id: string;
 }
 
-interface WantedReport extends Pick<ExportOptions, 'organization' | 'format'> {
+interface WantedReport extends Pick<ExportOptions, 'organization' | 'format' | 'asOf'> {
   readonly findPeriod: (organization: OrganizationCalendar) => ReportPeriod;
   readonly columns: FileColumns;
 }
@@ -70,25 +77,27 @@ interface WantedReport extends Pick<ExportOptions, 'organization' | 'format'> {
 /** Sends the file of a report, with an entry in the audit. Resolves to what that tells of the file. */
 async function exportReport(
   { organizations, books, depositDetails, audit }: Services,
-  { organization: name, format, findPeriod, columns }: WantedReport,
+  { organization: name, format, asOf, findPeriod, columns }: WantedReport,
   send: (pieces: FilePieces) => Promise<void>,
 ): Promise<ExportedFile> {
   const organization = await organizations.get(name);
   const organizationId = organization.id;
-  const lineSet = toLineSet(organizationId, findPeriod(organization));
-  const { startDate, endDate, pending } = lineSet;
-  const range = { startDate, endDate, pending, conditions: [] };
+  const newest = toLineSet(organizationId, findPeriod(organization));
+  const { startDate, endDate, pending } = newest;
+  const range = { startDate, endDate, pending, conditions: asOf ? [asOfNames.file] : [] };
   const file = { report: 'deposit-details', format, tellsDonors: true } as const;
   const opened = books.openForOperator(organizationId);
   try {
+    const lineSet = await books.inState(newest, asOf, opened);
     const { head, template, tail } = createFileLayout(format, columns);
     const { rows, figures } = depositDetails.report(lineSet, opened).bytesWithFigures(template);
     const count = new FileCount();
+    const version = (): VersionStamp | undefined => lineSet.state ?? opened.version;
     const atEnd = (): EndFacts => ({
       ...count.facts,
       lines: figures()?.totals.lines ?? null,
       digest: figures()?.digest ?? null,
-      dataVersion: opened.version === undefined ? null : numberOf(opened.version),
+      dataVersion: version() === undefined ? null : numberOf(version()!),
     });
     const write = async (id: string): Promise<ExportedFile> => {
       await send(count.toPieces(head, rows, tail));
@@ -123,6 +132,12 @@ function readPeriod({ start, end, period, includePending }: ExportOptions, self:
   return () => given;
 }
 
+function readState(text: string): AsOf {
+  const asOf = parseAsOf(text);
+  if (!asOf) throw new InvalidArgumentError(`It must be ${AS_OF_FORM}.`);
+  return asOf;
+}
+
 function readColumns({ includePending, columns }: ExportOptions): FileColumns {
   const query = { lines: { ...ALL_TIME, includePending, filter: {} } };
   return chosenColumns({ ...query, ...(columns !== undefined && { columns: parseColumns(columns, columnsOf(query)) }) });
@@ -134,6 +149,7 @@ interface ExportOptions {
   readonly end?: string;
   readonly period?: PeriodName;
   readonly includePending: boolean;
+  readonly asOf?: AsOf;
   readonly format: FileFormat;
   readonly columns?: string;
   readonly out?: string;

@@ -5,6 +5,8 @@ import { columnsOf, differingColumns, IS_CURRENT } from './line-columns';
 import type { Database } from '../postgres/database';
 import { rethrowTranslated, toDataSourceError } from '../postgres/database-errors';
 import { selectPage, type KeyOrder, type KeysetPage } from '../postgres/keyset';
+import { VERSION_STAMP, type VersionStamp } from '../postgres/version-stamp';
+import type { AsOf } from '../../formats/as-of';
 import { beginWith, LONG_SETTINGS } from '../postgres/local-settings';
 import type { RequestBooks } from './request-books';
 
@@ -33,6 +35,13 @@ export interface VersionList {
   readonly isDescending: boolean;
   readonly fromNumber?: number | undefined;
   readonly toNumber?: number | undefined;
+}
+
+/** A state of the books that was asked for. */
+export interface FoundState {
+  readonly state: VersionStamp | null;
+  readonly earliest: VersionStamp | null;
+  readonly latest: VersionStamp | null;
 }
 
 /** A line that differs from the books. It names columns, not values, because those are personal. */
@@ -110,6 +119,18 @@ export class BookStore {
   async countVersions(versions: VersionList, books: RequestBooks): Promise<number> {
     const select = sql`SELECT count(*)::float8 AS count FROM data_version WHERE ${isInRange(versions)}`;
     return (await books.list<{ count: number }>(versions.organizationId, select))[0]!.count;
+  }
+
+  /** The version of a state, and the first and the last one there are; null for those that there are not. */
+  async findState(organizationId: number, { version, at }: AsOf, books: RequestBooks): Promise<FoundState> {
+    const where = at ? sql`recorded_at <= ${at.toISOString()}::timestamptz` : sql`number = ${version}::bigint`;
+    const select = (condition: Prisma.Sql, direction: Prisma.Sql): Prisma.Sql => sql`(SELECT ${VERSION_STAMP} FROM data_version
+      WHERE organization_id = ${organizationId}::int AND ${condition} ORDER BY number ${direction} LIMIT 1)`;
+    const [found] = await books.list<FoundState>(
+      organizationId,
+      sql`SELECT ${select(where, sql`DESC`)} AS state, ${select(sql`true`, sql`ASC`)} AS earliest, ${select(sql`true`, sql`DESC`)} AS latest`,
+    );
+    return found!;
   }
 
   /** Computes every line from the books and compares it with the one that stands, in one state of the data. */

@@ -11,6 +11,7 @@ import { Prisma } from '../../generated/prisma/client';
 import { lineFields } from '../../line/line-fields';
 import type { LocalDate } from '../../values/dates';
 import { IS_CURRENT, SQL_TYPES } from './line-columns';
+import { numberOf, type VersionStamp } from '../postgres/version-stamp';
 import { isAmong } from '../postgres/value-list';
 
 /** The lines of an organization in a period, narrowed by a filter; both ends of the period are included. */
@@ -24,6 +25,8 @@ export interface LineSet {
   readonly filter: LineFilter;
   /** The only deposit dates of the set's lines, where they are known. An index has the lines by these. */
   readonly days?: readonly LocalDate[] | undefined;
+  /** The data version whose lines are meant; undefined for the newest one. */
+  readonly state?: VersionStamp | undefined;
 }
 
 const { sql, raw } = Prisma;
@@ -32,15 +35,22 @@ const { sql, raw } = Prisma;
 export const DATE_COLUMNS: Readonly<Record<DateBasis, string>> = { DEPOSIT_DATE: 'deposit_date', TRANSACTION_DATE: 'transaction_date' };
 
 /** The WHERE clause that selects a line set from deposit_line. */
-export function whereLines({ organizationId, startDate, endDate, dateBasis, pending, filter, days }: LineSet): Prisma.Sql {
+export function whereLines({ organizationId, startDate, endDate, dateBasis, pending, filter, days, state }: LineSet): Prisma.Sql {
   const conditions = [
-    raw(IS_CURRENT),
+    whereState(state),
     sql`organization_id = ${organizationId}::int`,
     days ? isAmong('deposit_date', days, 'date') : sql`${raw(DATE_COLUMNS[dateBasis])} BETWEEN ${startDate}::date AND ${endDate}::date`,
     ...wherePending('deposit_status', pending),
     ...conditionNames.flatMap((name) => whereCondition(name, filter)),
   ];
   return Prisma.join(conditions, ' AND ');
+}
+
+/** The condition on the lines of a state. Those of the newest one are in a partition of their own. */
+function whereState(state: VersionStamp | undefined): Prisma.Sql {
+  if (state === undefined) return raw(IS_CURRENT);
+  const number = numberOf(state);
+  return sql`since <= ${number}::bigint AND until > ${number}::bigint`;
 }
 
 /** The SQL of a condition over deposit_line. Every value has a cast, because a COPY sends its values as text. */

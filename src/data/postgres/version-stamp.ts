@@ -6,9 +6,13 @@ import { Prisma } from '../../generated/prisma/client';
  */
 export type VersionStamp = string;
 
+const STAMP = `number || ' ' || (extract(epoch FROM recorded_at) * 1000000)::bigint`;
+/** The SQL of the stamp of a row of data_version. */
+export const VERSION_STAMP = Prisma.raw(STAMP);
+
 /** The SQL of the stamp of the newest version of an organization, whose id is an SQL expression. */
 export const selectStamp = (organizationId: string): string =>
-  `COALESCE((SELECT number || ' ' || (extract(epoch FROM recorded_at) * 1000000)::bigint FROM data_version
+  `COALESCE((SELECT ${STAMP} FROM data_version
     WHERE organization_id = ${organizationId} ORDER BY number DESC LIMIT 1), '0')`;
 
 /** The same as a part of a composed statement. The organization is a value of its own, by which a distributed database finds its node. */
@@ -17,6 +21,9 @@ export const stampOf = (organizationId: number): Prisma.Sql => {
   return Prisma.sql`${Prisma.raw(before)}${organizationId}::int${Prisma.raw(after)}`;
 };
 const PLACE = ':organization';
+
+/** The time of the change of a stamp's version. */
+export const instantOf = (stamp: VersionStamp): Date => new Date(Number(stamp.split(' ')[1]) / 1000);
 
 /** The number of a stamp's version. */
 export const numberOf = (stamp: VersionStamp): number => Number(stamp.split(' ')[0]);

@@ -47,6 +47,17 @@ const withNames =
   (organizationId: number): Prisma.Sql => sql`deposit_line AS source LEFT JOIN (
     SELECT id, ${raw(names.map((name) => `${folded(name)} AS ${name}`).join(', '))} FROM ${raw(table)}
     WHERE organization_id = ${organizationId}::int) AS named ON named.id = ${raw(id)}`;
+/** Lines of a past state with the folded names that they had then. */
+const withOwnNames = (names: Readonly<Record<string, string>>): Prisma.Sql =>
+  sql`deposit_line AS source CROSS JOIN LATERAL (SELECT ${raw(
+    Object.entries(names)
+      .map(([name, column]) => `${folded(`source.${column}`)} AS ${name}`)
+      .join(', '),
+  )}) AS named`;
+const PAST_LINES_IN_ORDER: { readonly [Field in LineOrderField]?: Prisma.Sql } = {
+  DONOR_NAME: withOwnNames({ last_name: 'donor_last_name', first_name: 'donor_first_name' }),
+  DESIGNATION: withOwnNames({ name: 'designation' }),
+};
 const LINES_IN_ORDER: { readonly [Field in LineOrderField]?: (organizationId: number) => Prisma.Sql } = {
   DONOR_NAME: withNames('donor', 'donor_id', ['last_name', 'first_name']),
   DESIGNATION: withNames('designation', 'designation_id', ['name']),
@@ -92,7 +103,7 @@ export class DepositDetailStore {
   ): Promise<readonly Partial<LineValues>[]> {
     const select = selectPage({
       values: toValues([...fields, ...columnKeyFields(lineOrders[order.field])]),
-      from: LINES_IN_ORDER[order.field]?.(lineSet.organizationId) ?? sql`deposit_line AS source`,
+      from: fromLines(order.field, lineSet),
       where: whereLines(lineSet),
       order: lineOrders[order.field],
       isDescending: order.direction === 'DESC',
@@ -111,6 +122,10 @@ export class DepositDetailStore {
     return row!;
   }
 }
+
+/** The lines of a set, with the names that they are ordered by. */
+const fromLines = (field: LineOrderField, { organizationId, state }: LineSet): Prisma.Sql =>
+  (state === undefined ? LINES_IN_ORDER[field]?.(organizationId) : PAST_LINES_IN_ORDER[field]) ?? sql`deposit_line AS source`;
 
 const selectLines = (values: Prisma.Sql, lineSet: LineSet): Prisma.Sql =>
   sql`SELECT ${values} FROM deposit_line WHERE ${whereLines(lineSet)} ORDER BY ${REPORT_ORDER}`;

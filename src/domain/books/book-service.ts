@@ -8,11 +8,23 @@ import {
   type VersionList,
 } from '../../data/books/book-store';
 import type { NewVersion } from '../../data/books/book-transaction';
+import { instantOf, numberOf, type VersionStamp } from '../../data/postgres/version-stamp';
+import type { LineSet } from '../../data/books/line-set';
 import type { ReportSnapshot } from '../../data/reading/report-snapshot';
 import type { BooksRequest, RequestBooks } from '../../data/books/request-books';
+import { InputError } from '../../errors';
+import type { AsOf } from '../../formats/as-of';
 import { readPage, type Page, type PageParameters } from '../paging/keyset-page';
 
 const MAX_DIFFERENCES = 20;
+
+/** The states of the books that can be asked for: all from the earliest version to the latest. */
+export interface History {
+  readonly earliest: DataVersion;
+  readonly latest: DataVersion;
+}
+
+const describeVersion = (stamp: VersionStamp): string => `${numberOf(stamp)} of ${instantOf(stamp).toISOString()}`;
 
 /** The versions of an organization's books, and the agreement of its lines with them. */
 export class BookService {
@@ -50,6 +62,27 @@ export class BookService {
   versions(versions: VersionList, page: PageParameters, books: RequestBooks): Promise<Page<DataVersion>> {
     const list = { order: versionOrder, query: ['versions', versions], count: () => this.store.countVersions(versions, books) };
     return readPage(page, list, (bounds) => this.store.listVersions(versions, bounds, books));
+  }
+
+  /**
+   * The lines of a set in the state that a caller asks for; those of the newest one when it asks for none. Throws INVALID_PARAMETERS, which
+   * names the earliest and the latest version, for a state that has not been.
+   */
+  async inState(lineSet: LineSet, asOf: AsOf | undefined, books: RequestBooks): Promise<LineSet> {
+    if (!asOf) return lineSet;
+    const { state, earliest, latest } = await this.store.findState(lineSet.organizationId, asOf, books);
+    if (earliest === null || latest === null) throw new InputError('asOf: the books have no version yet', 'asOf');
+    const known = `the earliest is ${describeVersion(earliest)}, the latest ${describeVersion(latest)}`;
+    if (asOf.at && asOf.at.getTime() > Date.now()) throw new InputError(`asOf.at is in the future: ${known}`, 'asOf');
+    if (state === null) throw new InputError(`asOf: there is no version ${asOf.at ? 'at that time' : asOf.version}: ${known}`, 'asOf');
+    return { ...lineSet, state };
+  }
+
+  /** The earliest and the latest version; null before the first. */
+  async history(organizationId: number, books: RequestBooks): Promise<History | null> {
+    const [earliest] = (await this.versions({ organizationId, isDescending: false }, { first: 1 }, books)).nodes;
+    const [latest] = (await this.versions({ organizationId, isDescending: true }, { first: 1 }, books)).nodes;
+    return earliest && latest ? { earliest, latest } : null;
   }
 
   /** Computes every line from the books and compares it with the one that stands. */

@@ -12,6 +12,7 @@ import {
   type ValueNode,
 } from 'graphql';
 import type { ReadRange } from '../../domain/audit/audit-service';
+import { asOfNames } from '../../formats/as-of';
 import { transactionDateNames, type DateBasis } from '../../formats/line-conditions';
 import { isLocalDate, type LocalDate } from '../../values/dates';
 import { oncePerDocument } from './once-per-document';
@@ -51,7 +52,7 @@ const SEVERAL = 'several';
  */
 export const bookFields: ReadonlySet<string> = new Set([
   ...['allocations', 'dataVersion', 'dataVersions', 'deposit', 'depositDetailsConnection', 'depositSummary', 'deposits', 'designation'],
-  ...['designations', 'donor', 'donors', 'transaction', 'transactions', '__typename'],
+  ...['designations', 'donor', 'donors', 'history', 'transaction', 'transactions', '__typename'],
 ]);
 
 /** Anybody may write anything as the name of an operation, a donor's name too, so only names of trusted documents become labels. */
@@ -85,7 +86,7 @@ interface ChoosingField {
 /** The root fields that read no deposits. Any other one without dates, also one that is added later, reads those of all days. */
 const WITHOUT_DAYS: ReadonlySet<string> = new Set([
   ...['authenticatedTestSession', 'authenticatedTestSystem', 'errorCodes', 'provision', 'viewer'],
-  ...['dataVersion', 'dataVersions', 'savedReports'],
+  ...['dataVersion', 'dataVersions', 'history', 'savedReports'],
 ]);
 /** The arguments that choose records, besides the conditions of a `filter`. */
 const CONDITIONS = ['search', 'id', 'ids', 'depositId', 'transactionId', 'designationId', 'donorId'];
@@ -150,6 +151,7 @@ export function toReadRange(asked: AskedOperation): ReadRange {
       pendings.push(toPending(valueOf('pending'), valueOf('includePending')));
     }
     if (valueOf('dateBasis') === ('TRANSACTION_DATE' satisfies DateBasis)) conditions.add(transactionDateNames.operation);
+    if (valueOf('asOf')) conditions.add(asOfNames.operation);
     const compareWith = valueOf('compareWith');
     if (compareWith) addPeriod(compareWith);
     for (const path of pathsOf(valueOf('filter'))) conditions.add(path);

@@ -3,7 +3,7 @@ import { Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-grap
 import type { BookService } from '../../domain/books/book-service';
 import type { Page } from '../../domain/paging/keyset-page';
 import { PageArgs } from '../request/connection-types';
-import { DataVersion, DataVersionConnection, DataVersionListArgs } from './data-version-types';
+import { DataVersion, DataVersionConnection, DataVersionListArgs, History } from './data-version-types';
 import { NEEDS_REPORT, refuse, type RequestContext } from '../request/request-context';
 
 @Resolver(() => DataVersion)
@@ -34,6 +34,16 @@ export class DataVersionResolver {
     const range = { fromNumber: filter?.fromNumber ?? undefined, toNumber: filter?.toNumber ?? undefined };
     const isDescending = orderBy?.direction !== 'ASC';
     return this.service.versions({ organizationId: organization.id, isDescending, ...range }, page, books);
+  }
+
+  @Query(() => History, {
+    nullable: true,
+    description:
+      "The states of the books that `asOf` may name; null before the organization's first import. For every logged-in user and every API provision.",
+  })
+  async history(@Ctx() { access, books }: RequestContext): Promise<History | null> {
+    const { organization } = await access.authorizeMember();
+    return this.service.history(organization.id, books);
   }
 
   @FieldResolver(() => String, { nullable: true, description: `Name of the imported file; null for other causes. ${NEEDS_REPORT}` })

@@ -59,6 +59,15 @@ export class DataVersion implements Version {
   feeAmount!: string;
 }
 
+@ObjectType({ simpleResolvers: true, description: 'The states of the books that can be asked for.' })
+export class History {
+  @Field(() => DataVersion, { description: 'The earliest version.' })
+  earliest!: DataVersion;
+
+  @Field(() => DataVersion, { description: 'The latest version.' })
+  latest!: DataVersion;
+}
+
 @ObjectType({ description: 'A page of data versions.' })
 export class DataVersionConnection extends createConnectionType(DataVersion, 'data versions') {}
 

@@ -8,6 +8,7 @@ import type { Page } from '../../domain/paging/keyset-page';
 import type { LineValues } from '../../line/line-fields';
 import type { LocalDate } from '../../values/dates';
 import type { Money } from '../../values/money';
+import { AS_OF, AsOfInput } from '../request/as-of-types';
 import { createConnectionType } from '../request/connection-types';
 import { DepositSummary } from './deposit-summary-types';
 import { depositStatusEnum } from '../books/deposit-types';
@@ -36,6 +37,9 @@ export class DepositDetailsArgs implements ReportParameters {
     description: 'True when pending deposits are included. Otherwise the lines are those of posted deposits alone.',
   })
   includePending: unknown;
+
+  @Field(() => AsOfInput, AS_OF)
+  asOf?: AsOfInput | null;
 }
 
 const LineOrderType = createOrderType<LineOrder['field']>('DepositDetail', {
@@ -56,6 +60,9 @@ const LineOrderType = createOrderType<LineOrder['field']>('DepositDetail', {
 export class LineArgs extends LinePeriodArgs {
   @Field(() => DepositDetailFilter, { nullable: true, description: 'Conditions that narrow the lines of the period.' })
   filter?: DepositDetailFilter | null;
+
+  @Field(() => AsOfInput, AS_OF)
+  asOf?: AsOfInput | null;
 }
 
 /** The arguments that choose lines and their order. */

@@ -1,7 +1,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { GraphQLSafeInt } from 'graphql-scalars';
 import { Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
+import type { BookService } from '../../domain/books/book-service';
 import { authorizeTotals, type DepositSummaryService } from '../../domain/reports/deposit-summary-service';
+import { toAsOf } from '../request/as-of-types';
 import { LineArgs } from './deposit-detail-types';
 import { DepositSummary } from './deposit-summary-types';
 import { selectedPaths } from '../request/look-ahead';
@@ -11,7 +13,10 @@ import { SummaryArgs } from './summary-group-types';
 
 @Resolver()
 export class DepositSummaryResolver {
-  constructor(private readonly summaries: DepositSummaryService) {}
+  constructor(
+    private readonly summaries: DepositSummaryService,
+    private readonly bookService: BookService,
+  ) {}
 
   @Query(() => DepositSummary, {
     description:
@@ -24,7 +29,8 @@ export class DepositSummaryResolver {
     @Info() info: GraphQLResolveInfo,
   ): Promise<DepositSummary> {
     const member = await access.authorizeMember();
-    const lineSet = await authorizeTotals(access, member, lines, groupBy);
+    const narrowed = await authorizeTotals(access, member, lines, groupBy);
+    const lineSet = await this.bookService.inState(narrowed, toAsOf(lines.asOf), books);
     const summary = this.summaries.summarize(
       { lineSet, startDate: lines.startDate, groupBy, fiscalYearStart, compareWith, mayReadDonors: member.mayReadDonors },
       books,

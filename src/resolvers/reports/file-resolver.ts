@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../../data/audit/audit-store';
 import type { LineSet } from '../../data/books/line-set';
 import type { MemberAccess } from '../../domain/access/access-service';
+import type { BookService } from '../../domain/books/book-service';
 import type { AuditService, FileFacts } from '../../domain/audit/audit-service';
 import type { ControlTotals, LineFigures } from '../../domain/reports/control-totals';
 import { toNarrowedLineSet, type DepositDetailService } from '../../domain/reports/deposit-detail-service';
@@ -78,6 +79,7 @@ interface FileServices {
   readonly depositSummaries: DepositSummaryService;
   readonly audit: AuditService;
   readonly savedReports: SavedReportService;
+  readonly books: BookService;
 }
 
 /** Resolves reports as files. Files are not in the GraphQL schema, but access to them is checked as there. */
@@ -141,9 +143,10 @@ export class FileResolver {
     return { ...receipt, digest: null, ...(entry.tellsDonors && { fileSha256: null, bytes: null }) };
   }
 
-  private lines(query: FileQuery, granted: SystemAccess, context: RequestContext): FileSource {
+  private async lines(query: FileQuery, granted: SystemAccess, context: RequestContext): Promise<FileSource> {
     const { depositDetails } = this.services;
-    const lineSet = toNarrowedLineSet(granted.organization.id, query.lines);
+    const narrowed = toNarrowedLineSet(granted.organization.id, query.lines);
+    const lineSet = await this.services.books.inState(narrowed, query.lines.asOf, context.books);
     const rows = depositDetails.report(lineSet, context.books);
     return {
       query,
@@ -169,7 +172,8 @@ export class FileResolver {
     const { access, books } = context;
     const { mayReadDonors } = granted;
     const { groupBy = [], fiscalYearStart } = query;
-    const lineSet = await authorizeTotals(access, granted, query.lines, groupBy);
+    const narrowed = await authorizeTotals(access, granted, query.lines, groupBy);
+    const lineSet = await this.services.books.inState(narrowed, query.lines.asOf, books);
     const summary = this.services.depositSummaries.summarize({ lineSet, groupBy, fiscalYearStart, mayReadDonors }, books);
     const rows = toSummaryRows(summary, groupBy, books.snapshot);
     const countRows = async (): Promise<number> => (groupBy.length > 0 ? summary.countGroups() : 1);

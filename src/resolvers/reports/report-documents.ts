@@ -128,7 +128,7 @@ export class SchemaReportDocuments implements ReportDocuments {
 function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: OperationScope): FileQuery {
   const name = nodes[0]!.name.value;
   const field = root.getFields()[name]!;
-  const { startDate, endDate, dateBasis, includePending, pending, filter, groupBy, fiscalYearStart, compareWith } = getArgumentValues(
+  const { startDate, endDate, dateBasis, includePending, pending, filter, groupBy, fiscalYearStart, compareWith, asOf } = getArgumentValues(
     field,
     nodes[0]!,
     scope.variableValues,
@@ -143,6 +143,7 @@ function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: Ope
     includePending: includePending ?? pending === 'WITH',
     ...(pending === 'ONLY' && { pending }),
     filter: filter ?? {},
+    ...(asOf ? { asOf } : {}),
   } as FileQuery['lines'];
   const query = {
     lines,

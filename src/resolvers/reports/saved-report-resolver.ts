@@ -1,6 +1,7 @@
 import { GraphQLJSONObject } from 'graphql-scalars';
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { BookService } from '../../domain/books/book-service';
 import { authorizeTotals, type DepositSummaryService } from '../../domain/reports/deposit-summary-service';
 import { REPORT_PRIVILEGE } from '../../values/privileges';
 import type { LinkService } from '../../domain/access/link-service';
@@ -40,6 +41,7 @@ export class SavedReportResolver {
     private readonly service: SavedReportService,
     private readonly summaries: DepositSummaryService,
     private readonly links: LinkService,
+    private readonly books: BookService,
   ) {}
 
   @Query(() => ReportFile, {
@@ -56,7 +58,8 @@ export class SavedReportResolver {
     const { mayReadDonors } = member;
     const file = new SchemaReportDocuments(schema).toFileQuery({ query, variables: variables ?? {} });
     if (!file.groupBy) await access.authorizeDonors();
-    const lineSet = await authorizeTotals(access, member, file.lines, file.groupBy ?? []);
+    const narrowed = await authorizeTotals(access, member, file.lines, file.groupBy ?? []);
+    const lineSet = await this.books.inState(narrowed, file.lines.asOf, books);
     const report = file.groupBy ? 'deposit-summary' : 'deposit-details';
     const toAddress = (format: FileFormat): string => `/export/${report}.${format}?${toParameters(file)}`;
     return new ReportFile(

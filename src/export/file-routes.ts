@@ -129,10 +129,10 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
     ...(isFile && {
       lines: () => file.bytesWithTotals && (totals()?.all.lines ?? file.rows.rowCount?.()),
       file: { ...file.facts, format },
-      atEnd: () => ({
-        ...{ ...count.facts, lines: totals()?.all.lines ?? null, digest: totals()?.digest ?? null },
-        ...(state !== undefined && { dataVersion: numberOf(state) }),
-      }),
+    }),
+    atEnd: () => ({
+      ...(isFile && { ...count.facts, lines: totals()?.all.lines ?? null, digest: totals()?.digest ?? null }),
+      ...(state !== undefined && { dataVersion: numberOf(state) }),
     }),
   };
   await audit.accompany(attempt, reading, (open) =>

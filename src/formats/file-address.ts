@@ -3,7 +3,7 @@ import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates'
 import { describeMoneyFault, isMoney } from '../values/money';
 import { valueAt } from '../values/paths';
 import { periodNames, type FindDates, type PeriodDates, type PeriodName } from '../values/periods';
-import { AS_OF_FORM, asOfNames, formatAsOf, parseAsOf, type AsOf } from './as-of';
+import { AS_OF_FORM, asOfNames, formatAsOf, parseAsOf, toAsOfCondition, type AsOf } from './as-of';
 import { lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
 import type { FileColumns } from './file-format';
 import {
@@ -135,7 +135,7 @@ const LINE_PARAMETERS: Readonly<Record<string, Parameter>> = {
     ]),
   ),
   pending: choice(...pendingChoices)('lines', 'pending'),
-  as_of: { path: ['lines', 'asOf'], read: parseAsOf, write: (value) => formatAsOf(value as AsOf), expected: AS_OF_FORM },
+  [asOfNames.file]: { path: ['lines', 'asOf'], read: parseAsOf, write: (value) => formatAsOf(value as AsOf), expected: AS_OF_FORM },
 };
 const SUMMARY_PARAMETERS: Readonly<Record<string, Parameter>> = {
   ...LINE_PARAMETERS,
@@ -248,7 +248,7 @@ export const namesOfConditions = (query: FileQuery): string[] => [
     .filter(([name, { path }]) => (path.includes('filter') || name === 'pending') && parameterAt(query, path) !== undefined)
     .map(([name]) => name),
   ...(query.lines.dateBasis === 'TRANSACTION_DATE' ? [transactionDateNames.file] : []),
-  ...(query.lines.asOf ? [asOfNames.file] : []),
+  ...(query.lines.asOf ? [toAsOfCondition('file', query.lines.asOf)] : []),
   ...(query.groupBy ?? []).map((by) => GROUPED_BY + by),
 ];
 

@@ -33,8 +33,8 @@ export interface DoorKit {
 }
 
 /**
- * Says which version of the organization's books an answer is of: the newest one, or the past `state` that was asked for. Throws INVALID_PARAMETERS when the version is older than the request asks
- * for: a reading may have met an older one than the check of access.
+ * Says which version of the organization's books an answer is of: the newest one, or the past `state` that was asked for. Throws
+ * INVALID_PARAMETERS when the newest one is older than the request asks for: a reading may have met an older one than the check of access.
  */
 export function setDataVersion(response: Response, context: RequestContext, state?: VersionStamp): void {
   const version = context.books.version;

@@ -39,7 +39,7 @@ export class EntityTag {
 
   /**
    * Answers 304 when the caller has the rows of the present data version already, and returns true. Nothing has been read by then but the
-   * caller's access.
+   * caller's access, and which version a past state is of.
    */
   answersNotModified(request: Request, response: Response, context: RequestContext): boolean {
     const version = context.books.version;

@@ -7,7 +7,7 @@ import { ask as askRaw, readAll } from '../support/http-client';
 import { EVERYTHING, fillReport } from '../support/long-report';
 import { REPLICATED } from '../support/replicated-database';
 import {
-  AWAY,
+  away,
   donorAt,
   isRead,
   READ,
@@ -82,7 +82,7 @@ describe('while a replica is away', () => {
     asking.on = false;
     await Promise.all(readers);
     expect(wrong).toEqual([]);
-    expect(replicaMessages(setup.gateway)).toEqual([READ, AWAY, READ]);
+    expect(replicaMessages(setup.gateway)).toEqual([READ, away(), READ]);
   });
 
   test('operators are told of each further reason, once', async () => {
@@ -100,7 +100,7 @@ describe('while a replica is away', () => {
     await until(() => later().some(lacks));
     await client.query('INSERT INTO _prisma_migrations SELECT * FROM newest_migration');
     await until(() => isRead(setup.gateway));
-    expect(later()).toEqual([AWAY, { ...AWAY, reason: expect.stringContaining('lacks migrations') as string }, READ]);
+    expect(later()).toEqual([away(), { ...away(), reason: expect.stringContaining('lacks migrations') as string }, READ]);
   });
 
   test('a gateway does not read a replica without its migrations', async () => {
@@ -121,7 +121,7 @@ describe('while a replica is away', () => {
     try {
       // A busy machine may tell that the replica answers slowly first.
       await until(() => replicaMessages(eager).some(({ reason }) => reason?.includes('lacks migrations')));
-      expect(replicaMessages(eager).at(-1)).toEqual({ ...AWAY, reason: expect.stringContaining('lacks migrations') as string });
+      expect(replicaMessages(eager).at(-1)).toEqual({ ...away(), reason: expect.stringContaining('lacks migrations') as string });
       expect(replicaMessages(eager)).not.toContainEqual(READ);
       expect((await ask(REPORT, eager)).status).toBe(200);
       expect(await readingsOf(eager)).toEqual({ read: 0, late: 0, left: 0 });

@@ -130,25 +130,33 @@ describe('whoever asks for a state of the books', () => {
   test('is told the earliest and the latest where there is none', async () => {
     const known = `the earliest is 1 of ${versions[0]!.recordedAt.toISOString()}, the latest 3 of ${versions[2]!.recordedAt.toISOString()}`;
     const before = new Date(versions[0]!.recordedAt.getTime() - 1).toISOString();
+    const none = `there is no version at that time: ${known}`;
+    const future = `the instant is in the future: ${known}`;
     for (const [asOf, address, fault] of [
-      ['version: 4', '4', `asOf: there is no version 4: ${known}`],
-      ['version: 0', undefined, `asOf: there is no version 0: ${known}`],
-      [`at: "${before}"`, before, `asOf: there is no version at that time: ${known}`],
-      ['at: "2999-01-01T00:00:00Z"', '2999-01-01T00:00:00Z', `asOf.at is in the future: ${known}`],
+      ['version: 4', '4', `there is no version 4: ${known}`],
+      ['version: 0', undefined, `there is no version 0: ${known}`],
+      [`at: "${before}"`, before, none],
+      ['at: "0001-01-01T00:00:00+01:00"', '0001-01-01T00:00:00+01:00', none],
+      ['at: "2999-01-01T00:00:00Z"', '2999-01-01T00:00:00Z', future],
+      ['at: "9999-12-31T23:59:59-01:00"', '9999-12-31T23:59:59-01:00', future],
     ]) {
       for (const field of [`depositDetails(${RANGE}, asOf: { ${asOf} }) { amount }`, `depositSummary(asOf: { ${asOf} }) { digest }`]) {
         const { body } = await ask(organization, `{ ${field} }`);
-        expect(body.errors).toMatchObject([{ message: expect.stringContaining(fault!) as string, extensions: { code: 'BAD_USER_INPUT' } }]);
+        expect(body.errors).toMatchObject([
+          { message: expect.stringContaining(`asOf: ${fault!}`) as string, extensions: { code: 'BAD_USER_INPUT' } },
+        ]);
       }
       if (address === undefined) continue;
       const file = await getFile(organization, `${FILES[0]!}&as_of=${encodeURIComponent(address)}`);
-      expect([file.status, await file.text()]).toEqual([422, expect.stringContaining(fault!)]);
+      expect([file.status, await file.text()]).toEqual([422, expect.stringContaining(`as_of: ${fault!}`)]);
     }
-    for (const address of ['0', '-1', '1.5', 'newest', '2026-01-01', '2026-01-01T00:00:00', '2026-13-01T00:00:00Z', '']) {
+    const dates = ['2026-01-01', '2026-01-01T00:00:00', '2026-13-01T00:00:00Z', '2026-02-30T00:00:00Z', '2026-01-01T24:00:00Z'];
+    for (const address of ['0', '-1', '1.5', 'newest', '', ...dates]) {
       const { status } = await getFile(organization, `${FILES[0]!}&as_of=${encodeURIComponent(address)}`);
       expect([address, status]).toEqual([address, 422]);
     }
-    for (const asOf of ['{}', '{ version: 1, at: "2026-01-01T00:00:00Z" }', '{ version: null }']) {
+    const instants = dates.map((date) => `{ at: "${date}" }`);
+    for (const asOf of ['{}', '{ version: 1, at: "2026-01-01T00:00:00Z" }', '{ version: null }', ...instants]) {
       expect((await ask(organization, `{ depositSummary(asOf: ${asOf}) { digest } }`)).status).toBe(400);
     }
   });
@@ -181,10 +189,13 @@ describe('whoever asks for a state of the books', () => {
     const moving = await createOrganization(gateway.services);
     await importLines(gateway.services, moving, [line]);
     const path = `${FILES[0]!}&as_of=1`;
+    const summary = `${FILES[3]!}&as_of=1`;
     const [{ tag }, { tag: newest }] = [await readFile(moving, path), await readFile(moving, FILES[0]!)];
+    const { tag: tagOfSummary } = await readFile(moving, summary);
     await importLines(gateway.services, moving, [{ ...line, city: 'Bern' }]);
     const again = await getFile(moving, path, { 'If-None-Match': tag! });
     expect([again.status, again.headers.get('x-data-version')]).toEqual([304, '1']);
+    expect((await getFile(moving, summary, { 'If-None-Match': tagOfSummary! })).status).toBe(304);
     expect((await getFile(moving, FILES[0]!, { 'If-None-Match': newest! })).status).toBe(200);
     expect((await getFile(moving, `${FILES[0]!}&as_of=2`, { 'If-None-Match': tag! })).status).toBe(200);
   });
@@ -193,13 +204,28 @@ describe('whoever asks for a state of the books', () => {
     const response = await getFile(organization, `${FILES[0]!}&as_of=2`);
     await response.arrayBuffer();
     const receipt = await getFile(organization, `/export/receipts/${response.headers.get('x-export-id')!}`);
-    expect(await receipt.json()).toMatchObject({ dataVersion: 2, conditions: expect.arrayContaining(['as_of']) as string[] });
+    expect(await receipt.json()).toMatchObject({ dataVersion: 2, conditions: ['pending', 'as_of=2'] });
+    const head = await fetch(`${gateway.url}${FILES[0]!}&as_of=1&totals=headers`, {
+      ...{ method: 'HEAD', headers: { Provision: organization.apiProvision } },
+    });
+    expect([head.headers.get('x-data-version'), head.headers.get('x-export-amount-by-line')]).toEqual(['1', '21.00']);
     await ask(organization, `{ depositDetails(${RANGE}, asOf: { version: 1 }) { amount donorLastName } }`);
-    const { rows } = await gateway.database.client.query<{ conditions: string[] }>(
-      `SELECT conditions FROM audit_record WHERE organization_id = $1 AND door = 'graphql' ORDER BY entry DESC LIMIT 1`,
-      [organization.id],
-    );
-    expect(rows[0]!.conditions).toContain('asOf');
+    for (const condition of ['as_of=1', 'as_of=2', 'asOf=1']) {
+      const { rowCount } = await gateway.database.client.query(
+        'SELECT FROM audit_record WHERE organization_id = $1 AND $2 = ANY (conditions)',
+        [organization.id, condition],
+      );
+      expect([condition, rowCount! > 0]).toEqual([condition, true]);
+    }
+  });
+
+  test('may name the instant of the newest version, whatever the clock says', async () => {
+    const moving = await createOrganization(gateway.services);
+    await importLines(gateway.services, moving, [line]);
+    const ahead = new Date(Date.now() + 3_600_000);
+    await gateway.database.client.query('UPDATE data_version SET recorded_at = $2 WHERE organization_id = $1', [moving.id, ahead]);
+    expect((await getFile(moving, `${FILES[0]!}&as_of=${ahead.toISOString()}`)).status).toBe(200);
+    expect((await getFile(moving, `${FILES[0]!}&as_of=${new Date(ahead.getTime() + 1).toISOString()}`)).status).toBe(422);
   });
 
   test('gets it in a saved report, and by the link to a file', async () => {
@@ -207,16 +233,19 @@ describe('whoever asks for a state of the books', () => {
     const variables = { asOf: { at: versions[1]!.recordedAt.toISOString() } };
     const file = await ask(
       organization,
-      'query ($query: String!, $variables: JSONObject) { reportFile(query: $query, variables: $variables) { path summary { all { byLine { amount } } } } }',
+      'query ($query: String!, $variables: JSONObject) { reportFile(query: $query, variables: $variables) { path downloadUrl summary { all { byLine { amount } } } } }',
       { query, variables },
     );
-    const { path, summary } = file.body.data!.reportFile as { path: string; summary: unknown };
+    const { path, downloadUrl, summary } = file.body.data!.reportFile as { path: string; downloadUrl: string; summary: unknown };
     expect(summary).toEqual({ all: { byLine: { amount: '21.00' } } });
     const saved = { title: '', updatedBy: null, query, variables };
     await gateway.services.savedReports.save(organization.id, { name: 'then', ...saved }, new SchemaReportDocuments(createSchema()));
-    for (const address of [path, '/reports/then.csv']) {
-      const { text, version } = await readFile(organization, address);
-      expect([text, version]).toEqual(['donor_last_name,amount\r\n"King","10.50"\r\n"King","10.50"\r\n', '2']);
+    const linked = await fetch(gateway.url + downloadUrl);
+    for (const response of [linked, await getFile(organization, path), await getFile(organization, '/reports/then.csv')]) {
+      expect([await response.text(), response.headers.get('x-data-version')]).toEqual([
+        'donor_last_name,amount\r\n"King","10.50"\r\n"King","10.50"\r\n',
+        '2',
+      ]);
     }
   });
 });

@@ -2,7 +2,7 @@ import { asServing } from '../support/database';
 import { createOrganization, graphql, importLines, login, startGateway, v2Line } from '../support/gateway';
 import { REPLICATED } from '../support/replicated-database';
 import {
-  AWAY,
+  away,
   donorAt,
   isRead,
   READ,
@@ -151,7 +151,7 @@ test('a gateway whose replica is away starts, answers and is ready, and reads th
     expect((await read(late.url, setup.organization.apiProvision, REPORT)).status).toBe(200);
     await setup.replica.start();
     await until(() => isRead(late));
-    expect(replicaMessages(late)).toEqual([AWAY, READ]);
+    expect(replicaMessages(late)).toEqual([away(), READ]);
   } finally {
     await late.stop();
   }

@@ -3,7 +3,7 @@ import { numberOf, type VersionStamp } from '../../data/postgres/version-stamp';
 import type { EndFacts } from '../../domain/audit/audit-readings';
 import { FileCount, type FilePieces } from '../../domain/audit/file-count';
 import { toReportPeriod, toLineSet, type ReportPeriod } from '../../domain/reports/deposit-detail-service';
-import { AS_OF_FORM, asOfNames, parseAsOf, type AsOf } from '../../formats/as-of';
+import { AS_OF_FORM, parseAsOf, toAsOfCondition, type AsOf } from '../../formats/as-of';
 import { chosenColumns, columnsOf, parseColumns } from '../../formats/file-address';
 import { createFileLayout, type FileColumns } from '../../formats/file-format';
 import { fileFormatNames, type FileFormat } from '../../values/file-formats';
@@ -84,11 +84,11 @@ async function exportReport(
   const organizationId = organization.id;
   const newest = toLineSet(organizationId, findPeriod(organization));
   const { startDate, endDate, pending } = newest;
-  const range = { startDate, endDate, pending, conditions: asOf ? [asOfNames.file] : [] };
+  const range = { startDate, endDate, pending, conditions: asOf ? [toAsOfCondition('file', asOf)] : [] };
   const file = { report: 'deposit-details', format, tellsDonors: true } as const;
   const opened = books.openForOperator(organizationId);
   try {
-    const lineSet = await books.inState(newest, asOf, opened);
+    const lineSet = await books.inState(newest, asOf, opened, { name: '--as-of' });
     const { head, template, tail } = createFileLayout(format, columns);
     const { rows, figures } = depositDetails.report(lineSet, opened).bytesWithFigures(template);
     const count = new FileCount();

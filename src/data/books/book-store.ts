@@ -42,7 +42,11 @@ export interface FoundState {
   readonly state: VersionStamp | null;
   readonly earliest: VersionStamp | null;
   readonly latest: VersionStamp | null;
+  /** The time of the database, which the instants of versions are of, in milliseconds of the Unix time. */
+  readonly nowMs: number;
 }
+const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00Z');
+const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** A line that differs from the books. It names columns, not values, because those are personal. */
 interface LineDifference {
@@ -123,12 +127,15 @@ export class BookStore {
 
   /** The version of a state, and the first and the last one there are; null for those that there are not. */
   async findState(organizationId: number, { version, at }: AsOf, books: RequestBooks): Promise<FoundState> {
-    const where = at ? sql`recorded_at <= ${at.toISOString()}::timestamptz` : sql`number = ${version}::bigint`;
+    // Callers are told whole milliseconds. PostgreSQL writes other years in another form.
+    const instant = at && new Date(Math.min(Math.max(at.getTime(), FIRST_INSTANT), LAST_INSTANT)).toISOString();
+    const where = instant ? sql`date_trunc('milliseconds', recorded_at) <= ${instant}::timestamptz` : sql`number = ${version}::bigint`;
     const select = (condition: Prisma.Sql, direction: Prisma.Sql): Prisma.Sql => sql`(SELECT ${VERSION_STAMP} FROM data_version
       WHERE organization_id = ${organizationId}::int AND ${condition} ORDER BY number ${direction} LIMIT 1)`;
     const [found] = await books.list<FoundState>(
       organizationId,
-      sql`SELECT ${select(where, sql`DESC`)} AS state, ${select(sql`true`, sql`ASC`)} AS earliest, ${select(sql`true`, sql`DESC`)} AS latest`,
+      sql`SELECT ${select(where, sql`DESC`)} AS state, ${select(sql`true`, sql`ASC`)} AS earliest, ${select(sql`true`, sql`DESC`)} AS latest,
+        (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs"`,
     );
     return found!;
   }

@@ -279,7 +279,7 @@ SELECT ${columnsOf('line')}, $2::bigint FROM deposit_detail line WHERE organizat
 ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`;
 
 /** The instants of versions increase, also when the clock goes back. They are whole milliseconds, as callers are told them. */
-const INSTANT = `GREATEST(date_trunc('milliseconds', clock_timestamp()), $18::timestamptz + interval '1 millisecond')`;
+const INSTANT = `GREATEST(date_trunc('milliseconds', clock_timestamp()), date_trunc('milliseconds', $18::timestamptz) + interval '1 millisecond')`;
 /** The number that no version has. A condition that is false instead would make Citus read the versions of all organizations. */
 const NO_VERSION = 0;
 const RECORD_VERSION = `

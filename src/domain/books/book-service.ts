@@ -24,6 +24,13 @@ export interface History {
   readonly latest: DataVersion;
 }
 
+/** The name of a state where a door takes it, and the argument that an error of GraphQL tells. */
+export interface NamedState {
+  readonly name: string;
+  readonly argument?: string;
+}
+const GRAPHQL_STATE: NamedState = { name: 'asOf', argument: 'asOf' };
+
 const describeVersion = (stamp: VersionStamp): string => `${numberOf(stamp)} of ${instantOf(stamp).toISOString()}`;
 
 /** The versions of an organization's books, and the agreement of its lines with them. */
@@ -68,13 +75,15 @@ export class BookService {
    * The lines of a set in the state that a caller asks for; those of the newest one when it asks for none. Throws INVALID_PARAMETERS, which
    * names the earliest and the latest version, for a state that has not been.
    */
-  async inState(lineSet: LineSet, asOf: AsOf | undefined, books: RequestBooks): Promise<LineSet> {
+  async inState(lineSet: LineSet, asOf: AsOf | undefined, books: RequestBooks, named: NamedState = GRAPHQL_STATE): Promise<LineSet> {
     if (!asOf) return lineSet;
-    const { state, earliest, latest } = await this.store.findState(lineSet.organizationId, asOf, books);
-    if (earliest === null || latest === null) throw new InputError('asOf: the books have no version yet', 'asOf');
+    const { state, earliest, latest, nowMs } = await this.store.findState(lineSet.organizationId, asOf, books);
+    const toFault = (fault: string): InputError => new InputError(`${named.name}: ${fault}`, named.argument);
+    if (earliest === null || latest === null) throw toFault('the books have no version yet');
     const known = `the earliest is ${describeVersion(earliest)}, the latest ${describeVersion(latest)}`;
-    if (asOf.at && asOf.at.getTime() > Date.now()) throw new InputError(`asOf.at is in the future: ${known}`, 'asOf');
-    if (state === null) throw new InputError(`asOf: there is no version ${asOf.at ? 'at that time' : asOf.version}: ${known}`, 'asOf');
+    const lastMs = Math.max(nowMs, instantOf(latest).getTime());
+    if (asOf.at && asOf.at.getTime() > lastMs) throw toFault(`the instant is in the future: ${known}`);
+    if (state === null) throw toFault(`there is no version ${asOf.at ? 'at that time' : asOf.version}: ${known}`);
     return { ...lineSet, state };
   }
 

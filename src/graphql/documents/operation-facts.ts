@@ -12,7 +12,7 @@ import {
   type ValueNode,
 } from 'graphql';
 import type { ReadRange } from '../../domain/audit/audit-service';
-import { asOfNames } from '../../formats/as-of';
+import { parseAsOf, toAsOfCondition, type AsOf } from '../../formats/as-of';
 import { transactionDateNames, type DateBasis } from '../../formats/line-conditions';
 import { isLocalDate, type LocalDate } from '../../values/dates';
 import { oncePerDocument } from './once-per-document';
@@ -151,7 +151,8 @@ export function toReadRange(asked: AskedOperation): ReadRange {
       pendings.push(toPending(valueOf('pending'), valueOf('includePending')));
     }
     if (valueOf('dateBasis') === ('TRANSACTION_DATE' satisfies DateBasis)) conditions.add(transactionDateNames.operation);
-    if (valueOf('asOf')) conditions.add(asOfNames.operation);
+    const state = toState(valueOf('asOf'));
+    if (state) conditions.add(toAsOfCondition('operation', state));
     const compareWith = valueOf('compareWith');
     if (compareWith) addPeriod(compareWith);
     for (const path of pathsOf(valueOf('filter'))) conditions.add(path);
@@ -163,6 +164,12 @@ export function toReadRange(asked: AskedOperation): ReadRange {
     pending: toOnePending(pendings),
     conditions: [...conditions].sort(),
   };
+}
+
+/** The state that an argument names. */
+function toState(given: unknown): AsOf | undefined {
+  const { version, at } = (given ?? {}) as { readonly version?: unknown; readonly at?: unknown };
+  return parseAsOf(String(at ?? version));
 }
 
 interface Period {

@@ -17,7 +17,7 @@ import { Transaction } from './transaction-types';
 export class AllocationResolver {
   @Query(() => AllocationConnection, {
     description:
-      "The organization's allocations, by their IDs in the books unless `orderBy` says otherwise. For every logged-in user and every API provision.",
+      "The organization's allocations, by their IDs in the books unless `orderBy` says otherwise. The list is of the newest state of the books. For every logged-in user and every API provision.",
   })
   async allocations(
     @Args(() => PeriodArgs) period: EntityParameters,

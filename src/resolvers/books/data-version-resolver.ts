@@ -39,7 +39,7 @@ export class DataVersionResolver {
   @Query(() => History, {
     nullable: true,
     description:
-      "The states of the books that `asOf` may name; null before the organization's first import. For every logged-in user and every API provision.",
+      'The states of the books that `asOf` may name; null before the first change of the books. For every logged-in user and every API provision.',
   })
   async history(@Ctx() { access, books }: RequestContext): Promise<History | null> {
     const { organization } = await access.authorizeMember();

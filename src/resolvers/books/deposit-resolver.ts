@@ -25,7 +25,8 @@ export class DepositResolver {
   }
 
   @Query(() => DepositConnection, {
-    description: "The organization's deposits, by date unless `orderBy` says otherwise. For every logged-in user and every API provision.",
+    description:
+      "The organization's deposits, by date unless `orderBy` says otherwise. The list is of the newest state of the books. For every logged-in user and every API provision.",
   })
   async deposits(
     @Args(() => DepositListArgs) which: EntityParameters,

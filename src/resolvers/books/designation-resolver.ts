@@ -30,7 +30,7 @@ export class DesignationResolver {
 
   @Query(() => DesignationConnection, {
     description:
-      "The organization's designations (funds), by their IDs in the books unless `orderBy` says otherwise. For every logged-in user and every API provision.",
+      "The organization's designations (funds), by their IDs in the books unless `orderBy` says otherwise. The list is of the newest state of the books. For every logged-in user and every API provision.",
   })
   async designations(
     @Args(() => DesignationListArgs) which: EntityParameters,

@@ -27,7 +27,8 @@ export class DonorResolver {
   }
 
   @Query(() => DonorConnection, {
-    description: "The organization's donors, by their names unless `orderBy` says otherwise. Needs the privilege of the report.",
+    description:
+      "The organization's donors, by their names unless `orderBy` says otherwise. The list is of the newest state of the books. Needs the privilege of the report.",
   })
   async donors(
     @Args(() => DonorListArgs) which: EntityParameters,

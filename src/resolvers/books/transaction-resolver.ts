@@ -32,7 +32,7 @@ export class TransactionResolver {
 
   @Query(() => TransactionConnection, {
     description:
-      "The organization's transactions (gifts), by their dates unless `orderBy` says otherwise. For every logged-in user and every API provision; a condition on donors needs the privilege of the report.",
+      "The organization's transactions (gifts), by their dates unless `orderBy` says otherwise. The list is of the newest state of the books. For every logged-in user and every API provision; a condition on donors needs the privilege of the report.",
   })
   async transactions(
     @Args(() => PeriodArgs) period: EntityParameters,

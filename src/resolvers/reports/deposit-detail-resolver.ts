@@ -62,8 +62,9 @@ export class DepositDetailResolver {
     if (which.asOf) assertNoRecords(selected);
     const lineSet = await this.bookService.inState(narrowed, toAsOf(which.asOf), books);
     const order = orderBy ?? REPORT_ORDER;
-    // Lines that follow each other in an index are a short statement, which needs no lane of the queue.
-    const isShort = order.field === 'DATE' && lineSet.dateBasis === 'DEPOSIT_DATE' && which.pending !== 'ONLY' && !which.filter;
+    // Lines that follow each other in an index are a short statement, which needs no lane of the queue. Those of a past state do not.
+    const isShort =
+      order.field === 'DATE' && lineSet.dateBasis === 'DEPOSIT_DATE' && which.pending !== 'ONLY' && !which.filter && !which.asOf;
     const fields = selected.map((name) => {
       const edge = `DepositDetail.${name}`;
       return isEdge(edge) ? entityEdges[edge].by : name;

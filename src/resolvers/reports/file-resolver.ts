@@ -9,6 +9,7 @@ import { authorizeTotals, toSummaryRows, type DepositSummaryService } from '../.
 import type { SystemAccess } from '../../domain/access/request-caller';
 import { assertTakesPeriod, REPORT_DATES, toReportDocument, type SavedReportService } from '../../domain/reports/saved-report-service';
 import { AppError, InputError } from '../../errors';
+import { asOfNames } from '../../formats/as-of';
 import { parsePeriod, tellsDonorsByName, type FileQuery, type QueryString } from '../../formats/file-address';
 import type { RowStream } from '../../rows/row-stream';
 import type { RowTemplate } from '../../rows/row-template';
@@ -146,7 +147,7 @@ export class FileResolver {
   private async lines(query: FileQuery, granted: SystemAccess, context: RequestContext): Promise<FileSource> {
     const { depositDetails } = this.services;
     const narrowed = toNarrowedLineSet(granted.organization.id, query.lines);
-    const lineSet = await this.services.books.inState(narrowed, query.lines.asOf, context.books);
+    const lineSet = await this.services.books.inState(narrowed, query.lines.asOf, context.books, { name: asOfNames.file });
     const rows = depositDetails.report(lineSet, context.books);
     return {
       query,
@@ -173,7 +174,7 @@ export class FileResolver {
     const { mayReadDonors } = granted;
     const { groupBy = [], fiscalYearStart } = query;
     const narrowed = await authorizeTotals(access, granted, query.lines, groupBy);
-    const lineSet = await this.services.books.inState(narrowed, query.lines.asOf, books);
+    const lineSet = await this.services.books.inState(narrowed, query.lines.asOf, books, { name: asOfNames.file });
     const summary = this.services.depositSummaries.summarize({ lineSet, groupBy, fiscalYearStart, mayReadDonors }, books);
     const rows = toSummaryRows(summary, groupBy, books.snapshot);
     const countRows = async (): Promise<number> => (groupBy.length > 0 ? summary.countGroups() : 1);

@@ -7,6 +7,7 @@ import { REPORT_PRIVILEGE } from '../../values/privileges';
 import type { LinkService } from '../../domain/access/link-service';
 import type { SavedReportService } from '../../domain/reports/saved-report-service';
 import { AppError, InputError } from '../../errors';
+import { asOfNames } from '../../formats/as-of';
 import type { FileFormat } from '../../values/file-formats';
 import { chosenColumns, formatFileQuery, type FileQuery } from '../../formats/file-address';
 import { fromGlobalId } from '../../values/global-id';
@@ -59,7 +60,7 @@ export class SavedReportResolver {
     const file = new SchemaReportDocuments(schema).toFileQuery({ query, variables: variables ?? {} });
     if (!file.groupBy) await access.authorizeDonors();
     const narrowed = await authorizeTotals(access, member, file.lines, file.groupBy ?? []);
-    const lineSet = await this.books.inState(narrowed, file.lines.asOf, books);
+    const lineSet = await this.books.inState(narrowed, file.lines.asOf, books, { name: asOfNames.operation, argument: 'query' });
     const report = file.groupBy ? 'deposit-summary' : 'deposit-details';
     const toAddress = (format: FileFormat): string => `/export/${report}.${format}?${toParameters(file)}`;
     return new ReportFile(

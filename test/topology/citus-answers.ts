@@ -36,6 +36,7 @@ const groupings = [
   'DONOR',
 ];
 const FIGURES = 'lines transactions deposits donors byLine { amount feeAmount netAmount } byAllocation { amount }';
+/** A cursor by donors' names is encrypted, so that no two of them are equal. */
 const queries = [
   ...groupings.map(
     (by) =>
@@ -45,8 +46,10 @@ const queries = [
   `{ depositSummary(${PERIOD}, filter: { donorName: "ada", statuses: ["Complete", "O'Brien"] }) { all { ${FIGURES} } digest } }`,
   ...['DATE', 'AMOUNT', 'DONOR_NAME', 'DESIGNATION'].map(
     (field) =>
-      `{ depositDetailsConnection(${PERIOD}, first: 200, orderBy: { field: ${field} }) { nodes { allocationId amount donorLastName } totalCount pageInfo { endCursor hasNextPage } } }`,
+      `{ depositDetailsConnection(${PERIOD}, first: 200, orderBy: { field: ${field} }) { nodes { allocationId amount donorLastName } totalCount pageInfo { ${field === 'DONOR_NAME' ? '' : 'endCursor'} hasNextPage } } }`,
   ),
+  `{ depositDetailsConnection(${PERIOD}, first: 200, asOf: { version: 1 }, orderBy: { field: DONOR_NAME }) { nodes { allocationId amount donorLastName } totalCount } }`,
+  `{ depositSummary(${PERIOD}, asOf: { version: 1 }) { all { ${FIGURES} } digest } history { earliest { number } latest { number } } }`,
   ...['DATE', 'ID', 'AMOUNT', 'STATUS'].map(
     (field) =>
       `{ deposits(first: 100, orderBy: { field: ${field} }) { nodes { depositId status transactions(first: 5) { nodes { transactionId amount allocations(first: 3) { nodes { allocationId amount designation { name } } } donor { lastName } } totalCount } } totalCount } }`,

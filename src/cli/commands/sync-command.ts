@@ -102,7 +102,7 @@ function runCommand(context: () => CommandContext): Command {
           onRetry: (error, waitMs) => log.warn({ reason: error.message, waitSeconds: Math.round(waitMs / MS_PER_SECOND) }, 'asking again'),
         });
       try {
-        // What is wrong with the files is told before anything else. A file may be a pipe, which gives its content once.
+        // The operator is told of a wrong file before anything else. A file may be a pipe, which gives its content once.
         let first: V2Source | undefined = await openSource();
         const takeSource = (): Promise<V2Source> => {
           const source = first;

@@ -44,7 +44,7 @@ export interface SyncHolder {
   readonly holder: string;
 }
 
-/** What a sync writes, it writes only while it is the one that may run. */
+/** The states of syncs. A sync writes its own only while it is the one that may run. */
 export class SyncStore {
   constructor(private readonly database: Database) {}
 

@@ -231,7 +231,7 @@ export class Comparison {
     keys: ReadonlySet<string>,
   ): Promise<ReadonlyMap<string, number>> {
     const service = this.options.old;
-    // What is left of the answer before would hold the one connection.
+    // The answer before holds the one connection until it is read or left.
     old.drop();
     await this.pace(1);
     const again = await this.ask(service, question);

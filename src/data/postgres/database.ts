@@ -81,12 +81,12 @@ export class Database {
   readonly pool: Pool;
   /** The long pool, for reports and imports. Their transactions begin with LONG_SETTINGS, and set their own limits. */
   readonly longPool: Pool;
-  readonly prisma: Models;
   readonly answerTimeoutMs: number;
   readonly placement: Placement;
   private readonly keptLongConnections: number;
   private isClosing = false;
   private renewedAt = -Infinity;
+  private models: Models | undefined;
 
   constructor(private readonly options: DatabaseOptions) {
     const createPool = (config: PoolConfig): Pool => {
@@ -120,7 +120,11 @@ export class Database {
     limitUse(this.pool, options.answerTimeoutMs);
     this.keptLongConnections = options.keptLongConnections ?? options.longConnections;
     this.longPool = createPool({ max: options.longConnections });
-    this.prisma = createPrisma(this.pool, (error) => this.toError(error));
+  }
+
+  /** Prisma's models, which are made at their first use: they take 10 MB of memory, and most commands use none. */
+  get prisma(): Models {
+    return (this.models ??= createPrisma(this.pool, (error) => this.toError(error)));
   }
 
   /**
@@ -196,7 +200,7 @@ export class Database {
 
   async close(): Promise<void> {
     this.isClosing = true;
-    await this.prisma.$disconnect();
+    await this.models?.$disconnect();
     await Promise.all([this.pool.end(), this.longPool.end()]);
   }
 }

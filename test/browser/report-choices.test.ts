@@ -237,6 +237,7 @@ describe('an analyst without a mouse', () => {
       ['Payment type', 'Payment type'],
       ['Account type', 'Account type'],
       ['Gift status', 'Gift status'],
+      ['State of the books', 'End of the day'],
     ] as const) {
       await addFilter(page, filter);
       await untilFocused(page, field);

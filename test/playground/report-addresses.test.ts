@@ -15,6 +15,7 @@ const full: ReportChoices = {
     amountMin: '10.00',
     amountMax: '-1.50',
     deposit: 'A/B & C=1#?',
+    state: '2026-10-31',
   },
   ...{ paymentTypes: ['ACH', 'Überweisung, eilig'], accountTypes: ['a b'], statuses: ['100%'] },
 };
@@ -44,7 +45,7 @@ test('a link to no report leads nowhere', () => {
 
 test('a link with values that are not there leaves the defaults', () => {
   const wrong =
-    '#reports/largest?period=2024-13-01..x&pending=ALL&compare=toString&splitBy=DONOR&limit=7&fund=x&donor=-1&amountMin=1&amountMax=1e9';
+    '#reports/largest?period=2024-13-01..x&pending=ALL&compare=toString&splitBy=DONOR&limit=7&fund=x&donor=-1&amountMin=1&amountMax=1e9&state=0';
   expect(readAddress(wrong)).toEqual(defaultChoices('largest'));
   expect(readAddress('#reports/gifts?giftDateFrom=2024-02-30&giftDateTo=24-01-01')).toEqual(defaultChoices('gifts'));
   // A condition would leave parts of deposits, which no bank statement has.

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, Kind, parse, validate } from 'graphql';
 import { findCompared, findPeriod } from '../../src/playground/web/values/periods';
+import { toAsOf } from '../../src/playground/web/values/states';
 import { defaultChoices, type ReportChoices } from '../../src/playground/web/choices/report-choices';
 import { columnsOf } from '../../src/playground/web/reports/report-columns';
 import { definitionOf, reportDefinitions, type ReportId } from '../../src/playground/web/choices/report-definitions';
@@ -28,6 +29,7 @@ const formsOf = (report: ReportId): ReportChoices[] => {
         paymentTypes: ['ACH'],
         pending: 'WITHOUT',
         period: 'year-to-date',
+        state: '2024-01-31',
       },
     ]),
   );
@@ -39,7 +41,8 @@ test.each(ids)('every form of the report %s is a document that the gateway knows
       const period = findPeriod(choices.period, now)!;
       const columns = columnsOf(choices, mayReadDonors);
       const compareWith = findCompared(period, choices.compare);
-      const { query, variables } = toDocument(choices, { period, compareWith, fiscalYearStart: 7, columns, mayReadDonors });
+      const asOf = toAsOf(choices.state, 'America/New_York');
+      const { query, variables } = toDocument(choices, { period, compareWith, asOf, fiscalYearStart: 7, columns, mayReadDonors });
       const document = parse(query);
       expect(validate(schema, document)).toEqual([]);
       const declared = document.definitions.flatMap((each) =>

@@ -20,13 +20,13 @@ const LISTS: readonly (readonly [field: string, rest: string, selection: string]
   [
     'depositDetailsConnection',
     `${RANGE}, pending: WITH, orderBy: { field: DONOR_NAME }`,
-    `totalCount nodes { ${FIELDS} } summary { digest }`,
+    `totalCount nodes { ${FIELDS} } summary { digest dataVersion { number } }`,
   ],
   ['depositDetailsConnection', `${RANGE}, orderBy: { field: DESIGNATION, direction: DESC }`, `nodes { ${FIELDS} }`],
   [
     'depositSummary',
     `${RANGE}, pending: WITH, groupBy: [DONOR]`,
-    'digest all { lines deposits donors byTransaction { amount } byAllocation { amount unknown } } groups { nodes { key { donorId } all { lines } } }',
+    'dataVersion { number linesAdded } digest all { lines deposits donors byTransaction { amount } byAllocation { amount unknown } } groups { nodes { key { donorId } all { lines } } }',
   ],
 ];
 

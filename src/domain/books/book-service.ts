@@ -87,10 +87,17 @@ export class BookService {
     return { ...lineSet, state };
   }
 
+  /** The version of a state, and the newest one where none is given; null before the first. */
+  async versionOf({ organizationId, state }: Pick<LineSet, 'organizationId' | 'state'>, books: RequestBooks): Promise<DataVersion | null> {
+    const number = state === undefined ? undefined : numberOf(state);
+    const list = { organizationId, isDescending: true, fromNumber: number, toNumber: number };
+    return (await this.versions(list, { first: 1 }, books)).nodes[0] ?? null;
+  }
+
   /** The earliest and the latest version; null before the first. */
   async history(organizationId: number, books: RequestBooks): Promise<History | null> {
     const [earliest] = (await this.versions({ organizationId, isDescending: false }, { first: 1 }, books)).nodes;
-    const [latest] = (await this.versions({ organizationId, isDescending: true }, { first: 1 }, books)).nodes;
+    const latest = await this.versionOf({ organizationId }, books);
     return earliest && latest ? { earliest, latest } : null;
   }
 

@@ -70,6 +70,7 @@ export interface SummaryQuery extends Grouping {
 
 /** A summary of one state of the data. Each part is read when it is asked for. */
 export interface DepositSummary {
+  readonly lineSet: LineSet;
   /** A text that tells this summary from others of the same data version. */
   readonly key: string;
   totals(counts: readonly CostlyCount[]): Promise<SummaryFigures>;
@@ -103,6 +104,7 @@ export class DepositSummaryService {
         ? 0
         : (await once(['group count', question], async (snapshot) => ({ count: await this.store.countGroups(question, snapshot) }))).count;
     return {
+      lineSet,
       key: JSON.stringify(['summary', mayReadDonors, question]),
       totals: (asked) => {
         const counts = allowed(asked);

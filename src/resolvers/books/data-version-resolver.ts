@@ -17,8 +17,7 @@ export class DataVersionResolver {
   })
   async dataVersion(@Ctx() { access, books }: RequestContext): Promise<DataVersion | null> {
     const { organization } = await access.authorizeMember();
-    const newest = { organizationId: organization.id, isDescending: true };
-    return (await this.service.versions(newest, { first: 1 }, books)).nodes[0] ?? null;
+    return this.service.versionOf({ organizationId: organization.id }, books);
   }
 
   @Query(() => DataVersionConnection, {

@@ -3,6 +3,7 @@ import { GraphQLSafeInt } from 'graphql-scalars';
 import { Args, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
 import type { BookService } from '../../domain/books/book-service';
 import { authorizeTotals, type DepositSummaryService } from '../../domain/reports/deposit-summary-service';
+import { DataVersion } from '../books/data-version-types';
 import { toAsOf } from '../request/as-of-types';
 import { LineArgs } from './deposit-detail-types';
 import { DepositSummary } from './deposit-summary-types';
@@ -11,7 +12,7 @@ import { NEEDS_REPORT, refuse, type RequestContext } from '../request/request-co
 import { SummaryTotals } from '../books/summary-figure-types';
 import { SummaryArgs } from './summary-group-types';
 
-@Resolver()
+@Resolver(() => DepositSummary)
 export class DepositSummaryResolver {
   constructor(
     private readonly summaries: DepositSummaryService,
@@ -36,6 +37,15 @@ export class DepositSummaryResolver {
       books,
     );
     return new DepositSummary(summary, selectedPaths(info));
+  }
+
+  @FieldResolver(() => DataVersion, {
+    nullable: true,
+    description:
+      "Version of the books whose lines the totals are of: that of `asOf`, and the newest one without it. Null before the organization's first import.",
+  })
+  dataVersion(@Root() { lineSet }: DepositSummary, @Ctx() { books }: RequestContext): Promise<DataVersion | null> {
+    return this.bookService.versionOf(lineSet, books);
   }
 }
 

@@ -1,4 +1,5 @@
 import { Args, Ctx, Field, ObjectType } from 'type-graphql';
+import type { LineSet } from '../../data/books/line-set';
 import type * as domain from '../../domain/reports/deposit-summary-service';
 import { findCounts } from '../../domain/reports/deposit-summary-service';
 import type * as figures from '../../domain/reports/summary-figures';
@@ -21,6 +22,10 @@ export class DepositSummary {
     private readonly selected: readonly string[],
   ) {
     this.totals = () => summary.totals(findCounts(selected.filter((path) => !path.startsWith(GROUPS))));
+  }
+
+  get lineSet(): LineSet {
+    return this.summary.lineSet;
   }
 
   @Field(() => SummaryTotals, { description: figureDescriptions.all })

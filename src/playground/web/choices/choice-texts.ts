@@ -1,6 +1,7 @@
 import { isPeriodName } from '../../../values/periods';
 import { createCellFormat } from '../values/cell-format';
 import { comparisons, presets, type ComparedPeriod, type Period } from '../values/periods';
+import { isVersion } from '../values/states';
 import { defaultChoices, type ReportChoices } from './report-choices';
 import { dateBases, definitionOf, groupTitles, pendingChoices, type DateBasis, type FilterName } from './report-definitions';
 import type { Names } from './report-names';
@@ -14,6 +15,7 @@ export const filterTitles: Readonly<Record<FilterName, string>> = {
   paymentTypes: 'Payment type',
   accountTypes: 'Account type',
   statuses: 'Gift status',
+  state: 'State of the books',
 };
 
 /** Writes an amount or a date for the reader of this page. */
@@ -38,7 +40,7 @@ interface Condition {
  * whoever reads it.
  */
 export function toConditions(choices: ReportChoices, nameOf: Names['nameOf'], write: typeof writeValue = String): Condition[] {
-  const { funds, donor, giftDateFrom, giftDateTo, amountMin, amountMax, deposit } = choices;
+  const { funds, donor, giftDateFrom, giftDateTo, amountMin, amountMax, deposit, state } = choices;
   const words = (['paymentTypes', 'accountTypes', 'statuses'] as const).flatMap((name) =>
     choices[name].map((word) => ({
       id: `${name} ${word}`,
@@ -63,8 +65,13 @@ export function toConditions(choices: ReportChoices, nameOf: Names['nameOf'], wr
       ? []
       : [{ id: 'amount', text: `Whole gift: ${amount}`, without: { ...choices, amountMin: '', amountMax: '' } }]),
     ...words,
+    ...(state === '' ? [] : [{ id: 'state', text: `Books: ${describeState(state, write)}`, without: { ...choices, state: '' } }]),
   ];
 }
+
+/** A state of the books in words. */
+const describeState = (state: string, write: typeof writeValue): string =>
+  isVersion(state) ? `after change ${state}` : `at the end of ${write(state, 'date')}`;
 
 /** The period of some choices in words, such as “Last month”, or its two dates. */
 const toPeriodText = ({ period }: ReportChoices): string => (isPeriodName(period) ? presets[period].title : period.replace('..', ' to '));

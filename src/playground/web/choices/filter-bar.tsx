@@ -5,6 +5,7 @@ import { filterTitles, toConditions, writeValue } from './choice-texts';
 import { FinderField, type Found } from './finder-field';
 import type { ReportChoices } from './report-choices';
 import { RangeFields } from './range-fields';
+import { StateField } from './state-field';
 import type { FilterName } from './report-definitions';
 import { fetchLineWords, type LineWords, type Names } from './report-names';
 import { foldText } from '../values/folded-text';
@@ -16,11 +17,12 @@ interface FilterBarProps {
   /** The condition without which the report does not run. */
   readonly needs: FilterName | undefined;
   readonly names: Names;
+  readonly today: string;
   readonly onChange: (choices: ReportChoices) => void;
 }
 
 /** Shows the conditions of a report, each with a way to take it away, and adds others. */
-export function FilterBar({ provision, choices, filters, needs, names, onChange }: FilterBarProps) {
+export function FilterBar({ provision, choices, filters, needs, names, today, onChange }: FilterBarProps) {
   const [chosen, setChosen] = useState<FilterName>();
   const bar = useRef<HTMLDivElement>(null);
   const adder = useRef<HTMLButtonElement>(null);
@@ -99,7 +101,7 @@ export function FilterBar({ provision, choices, filters, needs, names, onChange 
       )}
       {open && (
         <div ref={editor} className="filter-editor" onKeyDown={press}>
-          <FilterEditor key={open} {...{ provision, choices, names }} name={open} onChange={add} />
+          <FilterEditor key={open} {...{ provision, choices, names, today }} name={open} onChange={add} />
           {!isMissing && (
             <button type="button" onClick={close}>
               Close
@@ -111,11 +113,11 @@ export function FilterBar({ provision, choices, filters, needs, names, onChange 
   );
 }
 
-interface FilterEditorProps extends Pick<FilterBarProps, 'provision' | 'choices' | 'names' | 'onChange'> {
+interface FilterEditorProps extends Pick<FilterBarProps, 'provision' | 'choices' | 'names' | 'today' | 'onChange'> {
   readonly name: FilterName;
 }
 
-function FilterEditor({ name, provision, choices, names, onChange }: FilterEditorProps) {
+function FilterEditor({ name, provision, choices, names, today, onChange }: FilterEditorProps) {
   const title = filterTitles[name];
   switch (name) {
     case 'funds':
@@ -156,6 +158,8 @@ function FilterEditor({ name, provision, choices, names, onChange }: FilterEdito
           onChange={(giftDateFrom, giftDateTo) => onChange({ ...choices, giftDateFrom, giftDateTo })}
         />
       );
+    case 'state':
+      return <StateField {...{ title, today }} state={choices.state} onChange={(state) => onChange({ ...choices, state })} />;
     default:
       return (
         <WordField

@@ -1,6 +1,7 @@
 import type { GroupBy } from '../../../generated/operations/graphql';
 import { isViewParameter } from '../tables/view-link';
 import { comparisons, findPeriod, isDate, type Comparison } from '../values/periods';
+import { isVersion } from '../values/states';
 import {
   definitionOf,
   isComparable,
@@ -28,6 +29,8 @@ interface Conditions {
   readonly accountTypes: readonly string[];
   readonly statuses: readonly string[];
   readonly deposit: string;
+  /** The state of the books: a day, for its end, or the number of a data version; empty for the newest one. */
+  readonly state: string;
 }
 
 /** Everything that the form of a report says. */
@@ -55,6 +58,7 @@ const noConditions: Conditions = {
   accountTypes: [],
   statuses: [],
   deposit: '',
+  state: '',
 };
 
 /** The choices with which a report begins. */
@@ -84,6 +88,7 @@ const PREFIX = '#reports/';
 const ID = /^\d{1,15}$/;
 const AMOUNT = /^(?!-0\.00$)-?(0|[1-9]\d{0,11})\.\d\d$/;
 const isAmount = (text: string): boolean => AMOUNT.test(text);
+const isState = (text: string): boolean => isDate(text) || isVersion(text);
 /** Any day will do to see whether a text is a period. */
 const someDay = { today: '2000-01-01', fiscalYearStart: 1 };
 
@@ -102,6 +107,7 @@ export function toAddress(choices: ReportChoices): string {
     'amountMin',
     'amountMax',
     'deposit',
+    'state',
   ] as const) {
     if (choices[name] !== before[name]) parameters.set(name, choices[name]);
   }
@@ -148,6 +154,7 @@ export function readAddress(hash: string): ReportChoices | undefined {
     accountTypes: offered('accountTypes', parameters.getAll('accountTypes')),
     statuses: offered('statuses', parameters.getAll('statuses')),
     deposit: parameters.get('deposit') ?? '',
+    ...(filters.includes('state') && { state: text('state', '', isState) }),
   };
 }
 

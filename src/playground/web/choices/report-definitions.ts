@@ -33,7 +33,7 @@ export const groupTitles: Readonly<Record<GroupBy | 'NONE', string>> = {
 };
 
 /** The conditions that the form offers. Those on donors need the privilege of the report. */
-export type FilterName = 'funds' | 'donor' | 'giftDate' | 'amount' | 'paymentTypes' | 'accountTypes' | 'statuses';
+export type FilterName = 'funds' | 'donor' | 'giftDate' | 'amount' | 'paymentTypes' | 'accountTypes' | 'statuses' | 'state';
 
 /** A report of the form. A new report is a new row of the table below. */
 export interface ReportDefinition {
@@ -68,10 +68,10 @@ export interface ReportDefinition {
   /** The order of the rows, and how many there are at most; that of the groups' values, and all of them, when it is missing. */
   readonly top?: { readonly field: 'TRANSACTION_AMOUNT'; readonly limits: readonly number[] };
   /** The report that a row opens into, with the row as its filter. */
-  readonly opens?: 'deposit' | 'donor';
+  readonly opens?: 'deposit' | 'donor' | 'version';
 }
 
-const lineFilters = ['funds', 'donor', 'giftDate', 'amount', 'paymentTypes', 'accountTypes', 'statuses'] as const;
+const lineFilters = ['funds', 'donor', 'giftDate', 'amount', 'paymentTypes', 'accountTypes', 'statuses', 'state'] as const;
 
 export const reportDefinitions = {
   deposits: {
@@ -92,7 +92,7 @@ export const reportDefinitions = {
     rows: 'groups',
     groupBy: ['DEPOSIT', 'DEPOSIT_STATUS'],
     // A condition would leave parts of deposits, which no bank statement has.
-    filters: [],
+    filters: ['state'],
     period: 'last-month',
     // A bank statement knows the date of the deposit alone.
     hasFixedDates: true,
@@ -131,7 +131,7 @@ export const reportDefinitions = {
     rows: 'lines',
     groupBy: [],
     isPersonal: true,
-    filters: ['donor', 'funds', 'giftDate'],
+    filters: ['donor', 'funds', 'giftDate', 'state'],
     needs: 'donor',
     period: 'this-year',
     pending: 'WITH',
@@ -143,7 +143,7 @@ export const reportDefinitions = {
     rows: 'lines',
     groupBy: [],
     isPersonal: true,
-    filters: ['donor', 'giftDate'],
+    filters: ['donor', 'giftDate', 'state'],
     needs: 'donor',
     period: 'last-year',
     // Receipts and letters go by the date of the gift.
@@ -157,7 +157,7 @@ export const reportDefinitions = {
     rows: 'groups',
     groupBy: ['DEPOSIT', 'TRANSACTION', 'DESIGNATION'],
     namesDonors: true,
-    filters: ['funds', 'giftDate', 'amount', 'paymentTypes', 'accountTypes'],
+    filters: ['funds', 'giftDate', 'amount', 'paymentTypes', 'accountTypes', 'state'],
     period: 'all-time',
     pending: 'ONLY',
     hasFixedPending: true,
@@ -198,6 +198,7 @@ export const reportDefinitions = {
     hasFixedDates: true,
     pending: 'WITH',
     hasFixedPending: true,
+    opens: 'version',
   },
 } as const satisfies Readonly<Record<string, ReportDefinition>>;
 

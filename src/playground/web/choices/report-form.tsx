@@ -54,6 +54,7 @@ export function ReportForm({ provision, now, readsDonors, choices, names, onChan
       )}
       <FilterBar
         {...{ provision, choices, needs, names, onChange }}
+        today={now.today}
         filters={readsDonors ? filters : filters.filter((name) => name !== 'donor')}
       />
     </section>

@@ -1,6 +1,7 @@
 import { Kind, parse, print, type FieldNode, type SelectionSetNode } from 'graphql';
 import type { DepositDetailFilter } from '../../../generated/operations/graphql';
 import type { ComparedPeriod, Period } from '../values/periods';
+import type { AsOf } from '../values/states';
 import type { ReportChoices } from '../choices/report-choices';
 import { groupingsOf, type ReportColumn } from './report-columns';
 import { definitionOf } from '../choices/report-definitions';
@@ -17,6 +18,8 @@ interface DocumentOptions {
   readonly period: Period;
   readonly compareWith: ComparedPeriod | undefined;
   readonly fiscalYearStart: number;
+  /** The state of the books that is asked for; undefined for the newest one. */
+  readonly asOf: AsOf | undefined;
   readonly columns: readonly ReportColumn[];
   readonly mayReadDonors: boolean;
 }
@@ -26,8 +29,8 @@ const CARDS = `transactions deposits splitTransactions
   byTransaction { amount feeAmount netAmount }
   byAllocation { amount unknown }`;
 
-const PARTS = `all { ${CARDS} } pending { ${CARDS} }`;
-const COMPARED = `compared { ${PARTS} }
+const PARTS = `dataVersion { number } all { ${CARDS} } pending { ${CARDS} }`;
+const COMPARED = `compared { all { ${CARDS} } }
   change { transactions { difference percentage } amountByTransaction { difference percentage }
     netAmountByTransaction { difference percentage } amountByAllocation { difference percentage } }`;
 
@@ -45,7 +48,7 @@ export function toDocument(choices: ReportChoices, options: DocumentOptions): Re
   }
   const filter = toFilter(choices);
   const compared = options.compareWith ? COMPARED : '';
-  const { compareWith } = options;
+  const { compareWith, asOf } = options;
   const { startDate, endDate } = options.period;
   const variables = {
     ...(startDate !== undefined && { startDate }),
@@ -53,6 +56,7 @@ export function toDocument(choices: ReportChoices, options: DocumentOptions): Re
     ...(!hasFixedDates && { dateBasis: choices.dateBasis }),
     pending: choices.pending,
     ...(filter && { filter }),
+    ...(asOf && { asOf }),
     ...(compareWith && { compareWith: { startDate: compareWith.startDate, endDate: compareWith.endDate } }),
   };
   const declared = [
@@ -61,10 +65,12 @@ export function toDocument(choices: ReportChoices, options: DocumentOptions): Re
     ...(hasFixedDates ? [] : ['$dateBasis: DateBasis!']),
     '$pending: PendingChoice!',
     '$filter: DepositDetailFilter',
+    ...(asOf ? ['$asOf: AsOf'] : []),
     ...(options.compareWith ? ['$compareWith: PeriodInput'] : []),
   ];
   const basis = hasFixedDates ? '' : 'dateBasis: $dateBasis,';
-  const given = `startDate: $startDate, endDate: $endDate, ${basis} pending: $pending, filter: $filter`;
+  const state = asOf ? ', asOf: $asOf' : '';
+  const given = `startDate: $startDate, endDate: $endDate, ${basis} pending: $pending, filter: $filter${state}`;
   if (rows === 'lines') {
     const query = `query ${name}(${declared.join(', ')}, $first: Int = 50, $after: String) {
       depositDetailsConnection(${given}, first: $first, after: $after) {

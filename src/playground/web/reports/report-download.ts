@@ -28,7 +28,7 @@ export function toDownload({ result, view, conditions, client }: Shown): Downloa
   const span = period.startDate === undefined ? 'all-time' : `${period.startDate}-${period.endDate ?? ''}`;
   return {
     title,
-    fileName: `${choices.report}-${choices.dateBasis === 'TRANSACTION_DATE' ? 'by-gift-date-' : ''}${span}`,
+    fileName: `${choices.report}-${choices.dateBasis === 'TRANSACTION_DATE' ? 'by-gift-date-' : ''}${span}${choices.state === '' ? '' : `-as-of-${choices.state}`}`,
     request: rows === 'versions' ? undefined : { query: fileDocument.query, variables: fileDocument.variables },
     period: isPeriodName(choices.period) ? choices.period : undefined,
     requestNotes: [...describeFetched(plan), ...(lost === undefined ? [] : [lost])],

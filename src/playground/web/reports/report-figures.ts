@@ -18,6 +18,8 @@ export interface Change {
 }
 
 export interface ReportFigures {
+  /** The version of the state that the report is of; null before the first. */
+  readonly dataVersion: { readonly number: number } | null;
   readonly all: Figures;
   readonly pending: Figures;
   readonly compared?: { readonly all: Figures } | null;

@@ -61,10 +61,14 @@ export function ReportView({
   const knowsZone = isTimeZone(viewer.timeZone);
   // A page may stay open over midnight: the next render plans “last month” anew, like the dates that the form shows. The day is that of the
   // organization, as in the gateway's files.
-  const now = findToday(knowsZone ? viewer : { ...viewer, timeZone: ownTimeZone() });
+  const timeZone = knowsZone ? viewer.timeZone : ownTimeZone();
+  const now = findToday({ ...viewer, timeZone });
   const { today, fiscalYearStart } = now;
   // The viewer itself is a new object each time the gateway is asked who is logged in. A plan of it would run the report again each time.
-  const plan = useMemo(() => planReport(choices, { today, fiscalYearStart }, readsDonors), [choices, today, fiscalYearStart, readsDonors]);
+  const plan = useMemo(
+    () => planReport(choices, { today, fiscalYearStart, timeZone }, readsDonors),
+    [choices, today, fiscalYearStart, timeZone, readsDonors],
+  );
   const { state, run, stop } = useReport(plan, { provision, client, onSessionChange });
   const [copied, setCopied] = useState('');
   // The chart stays in front when another period is chosen.
@@ -208,18 +212,21 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
     if (opens === 'deposit') {
       // Whoever may not read donors sees the gifts of a deposit without them.
       const gifts = mayOpenDonors ? defaultChoices('gifts') : { ...defaultChoices('largest'), limit: MAX_GIFTS };
-      return (row: Row) => onChange({ ...gifts, period: 'all-time', pending: 'WITH', deposit: String(cellOf(row, 'key.depositId')) });
+      const kept = { period: 'all-time', pending: 'WITH', state: choices.state } as const;
+      return (row: Row) => onChange({ ...gifts, ...kept, deposit: String(cellOf(row, 'key.depositId')) });
     }
     if (opens === 'donor') {
       // The conditions that both reports have stay, so that the money is the same.
-      const { period, dateBasis, pending, funds, giftDateFrom, giftDateTo } = choices;
-      const kept = { period, dateBasis, pending, funds, giftDateFrom, giftDateTo };
+      const { period, dateBasis, pending, funds, giftDateFrom, giftDateTo, state } = choices;
+      const kept = { period, dateBasis, pending, funds, giftDateFrom, giftDateTo, state };
       return (row: Row) => onChange({ ...defaultChoices('donor'), ...kept, donor: Number(cellOf(row, 'key.donorId')) });
     }
+    if (opens === 'version')
+      return (row: Row) => onChange({ ...defaultChoices('deposits'), period: 'all-time', state: String(cellOf(row, 'number')) });
     return undefined;
   }, [columns, opens, choices, mayOpenDonors, onChange]);
   const nameRow = useMemo(() => {
-    const id = opens === 'deposit' ? 'key.depositId' : 'key.donorId';
+    const id = opens && { deposit: 'key.depositId', donor: 'key.donorId', version: 'number' }[opens];
     const place = columns.findIndex((column) => column.id === id);
     return opens && ((row: Row) => `${opens} ${String(row[place])}`);
   }, [columns, opens]);
@@ -271,7 +278,8 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
         </Tabs>
       )}
       <p className="report-grain">
-        One row is {definitionOf(choices.report).grain}. {table.version > 0 && `The books are at version ${String(table.version)}.`}
+        One row is {definitionOf(choices.report).grain}.{' '}
+        {table.version > 0 && `${choices.state === '' ? 'The books are' : 'This is the state'} at version ${String(table.version)}.`}
       </p>
     </>
   );

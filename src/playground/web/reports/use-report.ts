@@ -1,11 +1,12 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { Today } from '../../../values/periods';
-import { dataOf, GatewayError, postVersioned } from '../session/gateway-client';
+import type { OrganizationCalendar, Today } from '../../../values/periods';
+import { dataOf, GatewayError, postGraphQL } from '../session/gateway-client';
 import { createStopped, isStopped } from '../rows/gateway-faults';
 import type { TableClient } from '../rows/table-client';
 import type { LoadedTable, LoadProgress } from '../values/table-types';
 import { NO_CROSSINGS, readCrossings, type PeriodCrossings } from './period-crossings';
 import { findCompared, findPeriod } from '../values/periods';
+import { toAsOf } from '../values/states';
 import type { PlannedPeriods } from '../choices/choice-texts';
 import type { ReportChoices } from '../choices/report-choices';
 import { columnsOf, type ReportColumn } from './report-columns';
@@ -41,7 +42,7 @@ export type ReportState =
   | { readonly kind: 'failed'; readonly message: string };
 
 /** Plans the report of some choices for a day. Undefined while a condition that it needs is missing. */
-export function planReport(choices: ReportChoices, now: Today, readsDonors: boolean): ReportPlan | undefined {
+export function planReport(choices: ReportChoices, now: Today & OrganizationCalendar, readsDonors: boolean): ReportPlan | undefined {
   const { needs } = definitionOf(choices.report);
   if (needs === 'donor' && choices.donor === undefined) return undefined;
   const period = findPeriod(choices.period, now) ?? {};
@@ -49,7 +50,8 @@ export function planReport(choices: ReportChoices, now: Today, readsDonors: bool
   const plain: ReportChoices = { ...choices, compare: 'off' };
   const comparesRows = compared !== undefined && hasComparedRows(choices.splitBy, compared.isByMonths);
   const columns = columnsOf(comparesRows ? choices : plain, readsDonors);
-  const parts = { period, fiscalYearStart: now.fiscalYearStart, mayReadDonors: readsDonors };
+  const asOf = toAsOf(choices.state, now.timeZone);
+  const parts = { period, asOf, fiscalYearStart: now.fiscalYearStart, mayReadDonors: readsDonors };
   const fileDocument = toDocument(plain, { ...parts, compareWith: undefined, columns: columnsOf(plain, readsDonors) });
   const document = compared ? toDocument(choices, { ...parts, compareWith: compared, columns }) : fileDocument;
   return { choices, today: now.today, period, compared, comparesRows, columns, document, fileDocument };
@@ -142,14 +144,16 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
     const most = plan.choices.limit;
     const source = { kind: 'pages', query, variables, list, ...(most > 0 && { maxRows: most }) } as const;
     const table = await client.load({ provision, source, columns }, onProgress);
-    return { plan, table, figures: findFigures(table.data), crossings: NO_CROSSINGS };
+    const figures = findFigures(table.data);
+    // The version that the gateway tells of an answer is the newest one, also where a report is of a past state.
+    const version = figures?.dataVersion?.number ?? table.version;
+    return { plan, table: { ...table, version }, figures, crossings: NO_CROSSINGS };
   }
   for (let attempt = 1; ; attempt++) {
     const source = { kind: 'file', query, variables, names: columns.map(({ id }) => toFileName(id)) } as const;
     const loading = client.load({ provision, source, columns }, onProgress);
-    const asking = postVersioned(provision, { query, variables: { ...variables, first: 1 } }, { signal });
-    const figuresOf = asking.then(({ answer, version = 0 }) => ({ figures: findFigures(dataOf(answer)), version }));
-    const [table, { figures, version }] = await Promise.all([loading, figuresOf]).catch((error: unknown) => {
+    const asking = postGraphQL(provision, { query, variables: { ...variables, first: 1 } }, { signal });
+    const [table, figures] = await Promise.all([loading, asking.then((answer) => findFigures(dataOf(answer)))]).catch((error: unknown) => {
       // Rows without totals are not shown. A load that was stopped by then may be of a newer run.
       if (!signal.aborted) void client.stop();
       loading.then(
@@ -158,7 +162,8 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
       );
       throw error;
     });
-    if (table.version === version) return { plan, table, figures, crossings: await readCrossings(plan, table, client) };
+    if (table.version === (figures?.dataVersion?.number ?? 0))
+      return { plan, table, figures, crossings: await readCrossings(plan, table, client) };
     await client.drop(table.id);
     // A newer run may be loading by now, which another load would stop.
     if (signal.aborted) throw createStopped();

@@ -1,0 +1,16 @@
+import { parseDate } from '@internationalized/date';
+
+const VERSION = /^[1-9]\d{0,14}$/;
+/** True for the number of a data version. */
+export const isVersion = (text: string): boolean => VERSION.test(text);
+
+/** A state of the books as the gateway takes it. */
+export type AsOf = { readonly version: number } | { readonly at: string };
+
+/** The state of the books that the gateway is asked for; undefined for the newest one. A day stands for its last millisecond in the zone. */
+export function toAsOf(state: string, timeZone: string): AsOf | undefined {
+  if (state === '') return undefined;
+  if (isVersion(state)) return { version: Number(state) };
+  const next = parseDate(state).add({ days: 1 }).toDate(timeZone);
+  return { at: new Date(next.getTime() - 1).toISOString() };
+}

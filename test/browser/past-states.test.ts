@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises';
+import { importLines, v2Line } from '../support/gateway';
+import { logIn, openPlayground } from '../support/playground-browser';
+import { until } from '../support/until';
+
+const NOW = '2024-06-15T12:00:00Z';
+const PERIOD = 'period=2024-05-01..2024-05-31';
+const line = (amount: string) =>
+  v2Line({
+    transaction_date: '2024-05-02',
+    deposit_date: '2024-05-03',
+    amount,
+    net_amount: amount,
+    allocation_amount: amount,
+    fee_amount: '0.00',
+  });
+const gateway = openPlayground({ loggedIn: true, lines: [line('100.00')] });
+
+beforeAll(async () => {
+  await importLines(gateway.services, gateway.organization, [line('140.00')]);
+  // The first change is the last of May in New York, and the second the first of June.
+  await gateway.services.organizations.setTimeZone(gateway.organization.name, 'America/New_York');
+  const { client } = gateway.database;
+  for (const [number, instant] of [
+    [1, '2024-06-01T03:59:59.999Z'],
+    [2, '2024-06-01T04:00:00Z'],
+  ])
+    await client.query('UPDATE data_version SET recorded_at = $2 WHERE organization_id = $3 AND number = $1', [
+      number,
+      instant,
+      gateway.organization.id,
+    ]);
+});
+
+test('an analyst asks for May as it was at its end, and after a change', async () => {
+  const { page, faults } = await gateway.visit({ hash: `#reports/designations?${PERIOD}`, now: NOW, locale: 'en-US' });
+  await logIn(page);
+  await page.getByRole('cell', { name: '140.00' }).first().waitFor();
+  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('menuitem', { name: 'State of the books' }).click();
+  const editor = page.getByRole('form', { name: 'State of the books' });
+  // The books of today are not over yet.
+  await editor.getByLabel('End of the day').fill('2024-06-15');
+  await editor.getByRole('button', { name: 'Set' }).click();
+  await editor.getByRole('alert').getByText('Write a day before today').waitFor();
+  await editor.getByLabel('End of the day').fill('2024-05-31');
+  await editor.getByRole('button', { name: 'Set' }).click();
+  await page.getByText('Books: at the end of May 31, 2024').waitFor();
+  await page.getByRole('cell', { name: '100.00' }).first().waitFor();
+  expect(await page.getByRole('cell', { name: '140.00' }).count()).toBe(0);
+  await page.getByText('This is the state at version 1.').waitFor();
+  expect(new URL(page.url()).hash).toBe(`#reports/designations?${PERIOD}&state=2024-05-31`);
+  await page.getByRole('button', { name: 'Download' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('radio', { name: /CSV/ }).check({ force: true });
+  const [saved] = await Promise.all([page.waitForEvent('download'), dialog.getByRole('button', { name: 'Download' }).click()]);
+  const [name, content] = [saved.suggestedFilename(), await readFile(await saved.path(), 'utf8')];
+  await page.keyboard.press('Escape');
+  expect(name).toBe('designations-2024-05-01-2024-05-31-as-of-2024-05-31.csv');
+  expect(content).toContain('100.00');
+  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('menuitem', { name: 'State of the books' }).click();
+  expect(await editor.getByLabel('End of the day').inputValue()).toBe('2024-05-31');
+  await editor.getByLabel('or after change').fill('2');
+  await editor.getByRole('button', { name: 'Set' }).click();
+  await page.getByText('Books: after change 2').waitFor();
+  await page.getByRole('cell', { name: '140.00' }).first().waitFor();
+  await page.getByRole('button', { name: /^Remove Books/ }).click();
+  await page.getByText('The books are at version 2.').waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst goes from a change to the books after it, and on to a donor of that state', async () => {
+  const { page, faults } = await gateway.visit({ hash: '#reports/changes', now: NOW, locale: 'en-US' });
+  await logIn(page);
+  await page.getByRole('button', { name: 'Open version 1' }).click();
+  await page.getByText('Books: after change 1').waitFor();
+  await page.getByRole('cell', { name: '100.00' }).first().waitFor();
+  await page.evaluate(`location.hash = '#reports/donors?${PERIOD}&state=1'`);
+  await page.getByRole('button', { name: 'Open donor 7' }).click();
+  await page.getByText('1 row', { exact: true }).waitFor();
+  await page.getByRole('cell', { name: '100.00' }).first().waitFor();
+  expect(new URL(page.url()).hash).toContain('state=1');
+  // The lines come as a file, and the figures as an answer. Both are of the state.
+  await until(async () => (await page.locator('.cards').textContent())?.includes('100.00') ?? false, 15_000);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst who asks for a day before the first change reads which states there are', async () => {
+  const { page } = await gateway.visit({ hash: '#reports/designations?period=all-time&state=2024-05-30', now: NOW, locale: 'en-US' });
+  await logIn(page);
+  await page
+    .getByRole('alert')
+    .getByText(/earliest/)
+    .waitFor();
+  await page.evaluate(`location.hash = '#reports/designations?period=all-time&state=soon'`);
+  await page.getByRole('alert').getByText('A part of this link cannot be read: state.').waitFor();
+  await page.context().close();
+});

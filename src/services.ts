@@ -7,6 +7,7 @@ import { BookOpener } from './data/books/book-opener';
 import { BookLineStore } from './data/reports/book-line-store';
 import { BookStore } from './data/books/book-store';
 import { CostStore } from './data/access/cost-store';
+import { DepositChangeStore } from './data/reports/deposit-change-store';
 import { DepositDetailStore } from './data/reports/deposit-detail-store';
 import { DepositSummaryStore } from './data/reports/deposit-summary-store';
 import type { CreateAttemptMemory } from './data/access/attempt-memory';
@@ -38,6 +39,7 @@ import { BackupService } from './domain/backup/backup-service';
 import { BookService } from './domain/books/book-service';
 import { BudgetService } from './domain/access/budget-service';
 import { DemoService } from './domain/imports/demo-service';
+import { DepositChangeService } from './domain/reports/deposit-change-service';
 import { DepositDetailService } from './domain/reports/deposit-detail-service';
 import { DepositSummaryService } from './domain/reports/deposit-summary-service';
 import { LocalGuessGate, type GuessFigures, type GuessGate } from './domain/access/guess-gate';
@@ -63,6 +65,7 @@ export interface Services {
   readonly accessWatch: AccessWatch;
   readonly sessions: SessionService;
   readonly depositDetails: DepositDetailService;
+  readonly depositChanges: DepositChangeService;
   readonly depositSummaries: DepositSummaryService;
   readonly audit: AuditService;
   readonly savedReports: SavedReportService;
@@ -234,6 +237,7 @@ export function createServices(
       sessionIdleMinutes: config.SESSION_IDLE_MINUTES,
     }),
     depositDetails,
+    depositChanges: new DepositChangeService(new DepositChangeStore()),
     depositSummaries: new DepositSummaryService(new DepositSummaryStore(), depositDetails),
     audit,
     savedReports,

@@ -23,4 +23,4 @@ export const AS_OF_FORM = 'the number of a version, or an instant like 2026-11-0
 export const asOfNames = { file: 'as_of', operation: 'asOf' } as const;
 
 /** The condition by which the audit tells that lines of a past state were read: `as_of=12`. */
-export const toAsOfCondition = (door: keyof typeof asOfNames, asOf: AsOf): string => `${asOfNames[door]}=${formatAsOf(asOf)}`;
+export const toStateCondition = (name: string, asOf: AsOf): string => `${name}=${formatAsOf(asOf)}`;

@@ -3,7 +3,7 @@ import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates'
 import { describeMoneyFault, isMoney } from '../values/money';
 import { valueAt } from '../values/paths';
 import { periodNames, type FindDates, type PeriodDates, type PeriodName } from '../values/periods';
-import { AS_OF_FORM, asOfNames, formatAsOf, parseAsOf, toAsOfCondition, type AsOf } from './as-of';
+import { AS_OF_FORM, asOfNames, formatAsOf, parseAsOf, toStateCondition, type AsOf } from './as-of';
 import { lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
 import type { FileColumns } from './file-format';
 import {
@@ -248,7 +248,7 @@ export const namesOfConditions = (query: FileQuery): string[] => [
     .filter(([name, { path }]) => (path.includes('filter') || name === 'pending') && parameterAt(query, path) !== undefined)
     .map(([name]) => name),
   ...(query.lines.dateBasis === 'TRANSACTION_DATE' ? [transactionDateNames.file] : []),
-  ...(query.lines.asOf ? [toAsOfCondition('file', query.lines.asOf)] : []),
+  ...(query.lines.asOf ? [toStateCondition(asOfNames.file, query.lines.asOf)] : []),
   ...(query.groupBy ?? []).map((by) => GROUPED_BY + by),
 ];
 

@@ -1,6 +1,7 @@
 import type { ClassType } from 'type-graphql';
 import type { AuditService } from '../domain/audit/audit-service';
 import type { BookService } from '../domain/books/book-service';
+import type { DepositChangeService } from '../domain/reports/deposit-change-service';
 import type { DepositDetailService } from '../domain/reports/deposit-detail-service';
 import type { DepositSummaryService } from '../domain/reports/deposit-summary-service';
 import type { LinkService } from '../domain/access/link-service';
@@ -9,6 +10,7 @@ import type { SessionService } from '../domain/access/session-service';
 import { AllocationResolver } from './books/allocation-resolver';
 import { AuditRecordResolver } from './audit/audit-record-resolver';
 import { AuthenticationResolver } from './access/authentication-resolver';
+import { DepositChangeResolver } from './reports/deposit-change-resolver';
 import { DepositDetailResolver } from './reports/deposit-detail-resolver';
 import { DepositResolver } from './books/deposit-resolver';
 import { DepositSummaryResolver, SummaryTotalsResolver } from './reports/deposit-summary-resolver';
@@ -25,6 +27,7 @@ import { ViewerResolver } from './access/viewer-resolver';
 
 interface ResolverServices {
   readonly audit: AuditService;
+  readonly depositChanges: DepositChangeService;
   readonly depositDetails: DepositDetailService;
   readonly books: BookService;
   readonly depositSummaries: DepositSummaryService;
@@ -36,10 +39,20 @@ interface ResolverServices {
 /** One instance of each resolver. The v2 door and GraphQL call the same instances. */
 export type ResolverSet = ReturnType<typeof createResolvers>;
 
-export function createResolvers({ audit, books, depositDetails, depositSummaries, links, savedReports, sessions }: ResolverServices) {
+export function createResolvers({
+  audit,
+  books,
+  depositChanges,
+  depositDetails,
+  depositSummaries,
+  links,
+  savedReports,
+  sessions,
+}: ResolverServices) {
   return {
     auditRecords: new AuditRecordResolver(audit),
     authentication: new AuthenticationResolver(),
+    depositChanges: new DepositChangeResolver(depositChanges, depositSummaries, books),
     depositDetails: new DepositDetailResolver(depositDetails, depositSummaries, books),
     lineRecords: new LineRecordResolver(),
     depositSummary: new DepositSummaryResolver(depositSummaries, books),
@@ -62,6 +75,7 @@ export function createResolvers({ audit, books, depositDetails, depositSummaries
 export const resolverClasses: Readonly<Record<keyof ResolverSet, ClassType>> = {
   auditRecords: AuditRecordResolver,
   authentication: AuthenticationResolver,
+  depositChanges: DepositChangeResolver,
   depositDetails: DepositDetailResolver,
   lineRecords: LineRecordResolver,
   depositSummary: DepositSummaryResolver,

@@ -3,7 +3,7 @@ import { numberOf, type VersionStamp } from '../../data/postgres/version-stamp';
 import type { EndFacts } from '../../domain/audit/audit-readings';
 import { FileCount, type FilePieces } from '../../domain/audit/file-count';
 import { toReportPeriod, toLineSet, type ReportPeriod } from '../../domain/reports/deposit-detail-service';
-import { AS_OF_FORM, parseAsOf, toAsOfCondition, type AsOf } from '../../formats/as-of';
+import { AS_OF_FORM, asOfNames, parseAsOf, toStateCondition, type AsOf } from '../../formats/as-of';
 import { chosenColumns, columnsOf, parseColumns } from '../../formats/file-address';
 import { createFileLayout, type FileColumns } from '../../formats/file-format';
 import { fileFormatNames, type FileFormat } from '../../values/file-formats';
@@ -84,7 +84,7 @@ async function exportReport(
   const organizationId = organization.id;
   const newest = toLineSet(organizationId, findPeriod(organization));
   const { startDate, endDate, pending } = newest;
-  const range = { startDate, endDate, pending, conditions: asOf ? [toAsOfCondition('file', asOf)] : [] };
+  const range = { startDate, endDate, pending, conditions: asOf ? [toStateCondition(asOfNames.file, asOf)] : [] };
   const file = { report: 'deposit-details', format, tellsDonors: true } as const;
   const opened = books.openForOperator(organizationId);
   try {

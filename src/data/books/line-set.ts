@@ -35,10 +35,12 @@ const { sql, raw } = Prisma;
 export const DATE_COLUMNS: Readonly<Record<DateBasis, string>> = { DEPOSIT_DATE: 'deposit_date', TRANSACTION_DATE: 'transaction_date' };
 
 /** The WHERE clause that selects a line set from deposit_line. */
-export function whereLines({ organizationId, startDate, endDate, dateBasis, pending, filter, days, state }: LineSet): Prisma.Sql {
+export const whereLines = (lineSet: LineSet): Prisma.Sql =>
+  sql`${whereState(lineSet.state)} AND organization_id = ${lineSet.organizationId}::int AND ${whereInside(lineSet)}`;
+
+/** The condition on lines of the organization, in any state, that lie in the set's period and fit its filter. */
+export function whereInside({ startDate, endDate, dateBasis, pending, filter, days }: LineSet): Prisma.Sql {
   const conditions = [
-    whereState(state),
-    sql`organization_id = ${organizationId}::int`,
     days ? isAmong('deposit_date', days, 'date') : sql`${raw(DATE_COLUMNS[dateBasis])} BETWEEN ${startDate}::date AND ${endDate}::date`,
     ...wherePending('deposit_status', pending),
     ...conditionNames.flatMap((name) => whereCondition(name, filter)),

@@ -76,15 +76,19 @@ export class BookService {
    * names the earliest and the latest version, for a state that has not been.
    */
   async inState(lineSet: LineSet, asOf: AsOf | undefined, books: RequestBooks, named: NamedState = GRAPHQL_STATE): Promise<LineSet> {
-    if (!asOf) return lineSet;
-    const { state, earliest, latest, nowMs } = await this.store.findState(lineSet.organizationId, asOf, books);
+    return asOf ? { ...lineSet, state: await this.findState(lineSet.organizationId, asOf, books, named) } : lineSet;
+  }
+
+  /** The stamp of a state's version. Throws as `inState`. */
+  async findState(organizationId: number, asOf: AsOf, books: RequestBooks, named: NamedState): Promise<VersionStamp> {
+    const { state, earliest, latest, nowMs } = await this.store.findState(organizationId, asOf, books);
     const toFault = (fault: string): InputError => new InputError(`${named.name}: ${fault}`, named.argument);
     if (earliest === null || latest === null) throw toFault('the books have no version yet');
     const known = `the earliest is ${describeVersion(earliest)}, the latest ${describeVersion(latest)}`;
     const lastMs = Math.max(nowMs, instantOf(latest).getTime());
     if (asOf.at && asOf.at.getTime() > lastMs) throw toFault(`the instant is in the future: ${known}`);
     if (state === null) throw toFault(`there is no version ${asOf.at ? 'at that time' : asOf.version}: ${known}`);
-    return { ...lineSet, state };
+    return state;
   }
 
   /** The version of a state, and the newest one where none is given; null before the first. */

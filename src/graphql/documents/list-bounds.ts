@@ -1,4 +1,5 @@
 import { getNamedType, getNullableType, isLeafType, isListType, isObjectType, type GraphQLSchema } from 'graphql';
+import { changeClasses } from '../../data/reports/deposit-change-store';
 import { MAX_REPORT_PARAMETERS, MAX_SAVED_REPORTS } from '../../domain/reports/saved-report-service';
 import { errorTable, requestFaultTable } from '../../errors';
 import { countPossibleGroups, type GroupBy } from '../../formats/line-groups';
@@ -6,6 +7,8 @@ import { MAX_NODES } from '../../resolvers/node-resolver';
 
 /** The greatest lengths of lists that have no page arguments. */
 export const listBounds: Readonly<Record<string, number>> = {
+  'DepositChangeConnection.classes': changeClasses.length,
+  'ChangeDesignation.classes': changeClasses.length,
   'Query.errorCodes': Object.keys(errorTable).length + Object.keys(requestFaultTable).length,
   'Query.savedReports': MAX_SAVED_REPORTS,
   'SavedReport.parameters': MAX_REPORT_PARAMETERS,

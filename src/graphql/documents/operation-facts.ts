@@ -12,7 +12,7 @@ import {
   type ValueNode,
 } from 'graphql';
 import type { ReadRange } from '../../domain/audit/audit-service';
-import { parseAsOf, toAsOfCondition, type AsOf } from '../../formats/as-of';
+import { asOfNames, parseAsOf, toStateCondition, type AsOf } from '../../formats/as-of';
 import { transactionDateNames, type DateBasis } from '../../formats/line-conditions';
 import { isLocalDate, type LocalDate } from '../../values/dates';
 import { oncePerDocument } from './once-per-document';
@@ -51,7 +51,17 @@ const SEVERAL = 'several';
  * books do not change.
  */
 export const bookFields: ReadonlySet<string> = new Set([
-  ...['allocations', 'dataVersion', 'dataVersions', 'deposit', 'depositDetailsConnection', 'depositSummary', 'deposits', 'designation'],
+  ...[
+    'allocations',
+    'dataVersion',
+    'dataVersions',
+    'deposit',
+    'depositChanges',
+    'depositDetailsConnection',
+    'depositSummary',
+    'deposits',
+    'designation',
+  ],
   ...['designations', 'donor', 'donors', 'history', 'transaction', 'transactions', '__typename'],
 ]);
 
@@ -89,6 +99,7 @@ const WITHOUT_DAYS: ReadonlySet<string> = new Set([
   ...['dataVersion', 'dataVersions', 'history', 'savedReports'],
 ]);
 /** The arguments that choose records, besides the conditions of a `filter`. */
+const STATES = [asOfNames.operation, 'from', 'to'];
 const CONDITIONS = ['search', 'id', 'ids', 'depositId', 'transactionId', 'designationId', 'donorId'];
 
 const knownFields = oncePerDocument(() => new Map<OperationDefinitionNode, OperationFields>());
@@ -151,8 +162,10 @@ export function toReadRange(asked: AskedOperation): ReadRange {
       pendings.push(toPending(valueOf('pending'), valueOf('includePending')));
     }
     if (valueOf('dateBasis') === ('TRANSACTION_DATE' satisfies DateBasis)) conditions.add(transactionDateNames.operation);
-    const state = toState(valueOf('asOf'));
-    if (state) conditions.add(toAsOfCondition('operation', state));
+    for (const name of STATES) {
+      const state = toState(valueOf(name));
+      if (state) conditions.add(toStateCondition(name, state));
+    }
     const compareWith = valueOf('compareWith');
     if (compareWith) addPeriod(compareWith);
     for (const path of pathsOf(valueOf('filter'))) conditions.add(path);

@@ -27,6 +27,12 @@ export function takeOneState(schema: GraphQLSchema): void {
 /** The state that an argument names; undefined for the newest one. graphql-js has checked that the argument has exactly one of its fields. */
 export const toAsOf = (given: AsOfInput | null | undefined): AsOf | undefined => (given ?? undefined) as AsOf | undefined;
 
+export const FROM_STATE = { description: 'State of the books that the changes begin with.' } as const;
+export const TO_STATE = {
+  nullable: true,
+  description: 'State of the books that the changes end with; without it the newest one. It must not be before `from`.',
+} as const;
+
 export const AS_OF = {
   nullable: true,
   description:

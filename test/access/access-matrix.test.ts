@@ -35,13 +35,19 @@ interface Actor {
 
 const isRefused = ({ level }: Actor): boolean => level !== 'donors' && level !== 'member';
 
-const gateway = openGateway({ lines: bookOf('ours') });
+/** The same before a change of each line. */
+const earlierBook = (organization: string): object[] =>
+  bookOf(organization).map((line) => ({ ...line, fee_amount: '0.00', net_amount: (line as { amount: string }).amount }));
+
+const gateway = openGateway({ lines: earlierBook('ours') });
 let actors: Actor[];
 
 beforeAll(async () => {
   const { provisions, users } = gateway.services;
   const { organization: ours } = gateway;
   const theirs = await createOrganization(gateway.services);
+  await importLines(gateway.services, ours, bookOf('ours'));
+  await importLines(gateway.services, theirs, earlierBook('theirs'));
   await importLines(gateway.services, theirs, bookOf('theirs'));
 
   const provision = (organization: TestOrganization, kind: 'API' | 'MOBILE' | 'WEB', grants: string[] = []) =>
@@ -115,7 +121,7 @@ const PERSONAL_FIELDS = [
  * names them once more on purpose.
  */
 const isPersonal = (type: string, field: string): boolean =>
-  ['Donor', 'DepositDetail', 'DepositDetailConnection', 'DonorConnection', 'SavedReport'].includes(type) ||
+  ['Donor', 'DepositChangeConnection', 'DepositDetail', 'DepositDetailConnection', 'DonorConnection', 'SavedReport'].includes(type) ||
   PERSONAL_FIELDS.includes(`${type}.${field}`);
 
 const isPersonalWay = (path: readonly Step[]): boolean =>

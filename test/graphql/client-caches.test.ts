@@ -24,10 +24,12 @@ beforeAll(async () => {
 });
 
 const types = Object.values(createSchema().getTypeMap()).filter(isObjectType);
-/** The connections of the schema whose pages a cache joins. Groups are no records: a cache keeps each of their pages by its arguments. */
+/** The lists of no records. A cache keeps each of their pages by its arguments. */
+const NO_RECORDS = ['SummaryGroupConnection', 'DepositChangeConnection', 'ChangeDesignationConnection'];
+/** The connections of the schema whose pages a cache joins. */
 const connections = types.flatMap((type) =>
   Object.values(type.getFields())
-    .filter((field) => getNamedType(field.type).name.endsWith('Connection') && type.name !== 'DepositSummary')
+    .filter((field) => getNamedType(field.type).name.endsWith('Connection') && !NO_RECORDS.includes(getNamedType(field.type).name))
     .map((field) => ({ name: `${type.name}.${field.name}`, type: type.name, field: field.name, of: getNamedType(field.type).name })),
 );
 /** An entity of each type with several others below it, for the connections that start at one. */

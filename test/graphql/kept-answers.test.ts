@@ -359,8 +359,10 @@ describe('an answer', () => {
 
 /** The types whose resolvers were looked at: no field of them depends on the user, the session, the time or saved reports. */
 const BOOK_TYPES = [
-  ...['Allocation', 'AllocationAmounts', 'AllocationConnection', 'AllocationEdge', 'AmountChange', 'CountChange'],
-  ...['DataVersion', 'DataVersionConnection', 'DataVersionEdge', 'Deposit', 'DepositConnection', 'DepositDetail'],
+  ...['Allocation', 'AllocationAmounts', 'AllocationConnection', 'AllocationEdge', 'AllocationEffect', 'AmountChange'],
+  ...['ChangeClassTotals', 'ChangeDesignation', 'ChangeDesignationConnection', 'ChangeDesignationEdge', 'ChangeEffect', 'CountChange'],
+  ...['DataVersion', 'DataVersionConnection', 'DataVersionEdge', 'Deposit', 'DepositChange', 'DepositChangeConnection'],
+  ...['DepositChangeEdge', 'DepositConnection', 'DepositDetail'],
   ...['DepositDetailConnection', 'DepositDetailEdge', 'DepositEdge', 'DepositSummary', 'Designation', 'DesignationConnection'],
   ...['DesignationEdge', 'Donor', 'DonorConnection', 'DonorEdge', 'History', 'PageInfo', 'SummaryAmounts'],
   ...['SummaryChange', 'SummaryGroup', 'SummaryGroupConnection', 'SummaryGroupEdge', 'SummaryGroupKey', 'SummaryParts'],

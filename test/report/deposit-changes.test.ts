@@ -121,7 +121,7 @@ function checkChanges(changes: Changes, states: readonly [Map<string, Line>, Map
   // Each line of the two states that the other one has not is in one change.
   const isOld = (line: Line): boolean => JSON.stringify(after.get(line.allocationId as string)) !== JSON.stringify(line);
   const isNew = (line: Line): boolean => JSON.stringify(before.get(line.allocationId as string)) !== JSON.stringify(line);
-  const told = (side: 'before' | 'after'): Line[] => changes.nodes.flatMap((change) => change[side] ?? []);
+  const told = (side: 'before' | 'after'): Line[] => changes.nodes.flatMap((change) => (change[side] ? [change[side]] : []));
   const byId = (lines: readonly Line[]): Line[] =>
     [...lines].sort((one, other) => (String(one.allocationId) < String(other.allocationId) ? -1 : 1));
   const inside = (lines: readonly Line[]): Line[] => byId(lines.filter(fits));
@@ -174,4 +174,176 @@ test('what changed between any two states is told once, and adds up at every gra
     { numRuns: tries(8), unbiased: true, endOnFailure: true },
   );
   expect(seen.size).toBeGreaterThan(3);
+});
+
+describe('whoever asks what changed', () => {
+  /** A gift of 100.00 that is split over two funds, and one of 25.00. */
+  const split = v2Line({
+    ...{ allocation_id: 'A1', transaction_id: 'T1', amount: '100.00', fee_amount: '0.00', net_amount: '100.00' },
+    allocation_amount: '40.00',
+  });
+  const rest = { ...split, allocation_id: 'A2', designation_id: 4, designation: 'Wells', allocation_amount: '60.00' };
+  const single = v2Line({
+    ...{ allocation_id: 'A3', transaction_id: 'T2', amount: '25.00', fee_amount: '0.00', net_amount: '25.00', allocation_amount: '25.00' },
+    ...{ deposit_id: 'D2', deposit_date: '2024-01-20', donor_id: 8, donor_last_name: 'King' },
+  });
+  const all = {
+    complete: { periods: [{ startDate: '2024-01-01', endDate: '2024-12-31' }], pending: 'WITH' },
+    maxRemoved: Infinity,
+  } as const;
+
+  /** Imports two states of the books, one after the other, and tells what changed. */
+  async function changesOf(before: readonly object[], after: readonly object[], given = 'pending: WITH'): Promise<Changes> {
+    const organization = await createOrganization(gateway.services);
+    await importLines(gateway.services, organization, before, all);
+    await importLines(gateway.services, organization, after, all);
+    return readChanges(organization, `from: { version: 1 }, ${given}`);
+  }
+  const told = ({ nodes }: Changes): unknown[] =>
+    nodes.map(({ class: name, before, after, columns }) => [name, before?.allocationId, after?.allocationId, ...columns]);
+  const amounts = ({ effect }: Pick<Change, 'effect'>): unknown => {
+    const { lines, transactions, byTransaction, byAllocation } = effect as {
+      lines: number;
+      transactions: number;
+      byTransaction: { amount: string };
+      byAllocation: { amount: string };
+    };
+    return [lines, transactions, byTransaction.amount, byAllocation.amount];
+  };
+
+  test.each([
+    ['an allocation', [{ ...split, allocation_id: 'B1' }, rest, single], [['REKEYED', 'A1', 'B1', 'allocationId']]],
+    ['a gift', [split, rest, { ...single, transaction_id: 'T9' }], [['REKEYED', 'A3', 'A3', 'transactionId']]],
+    [
+      'a gift and its allocations',
+      [{ ...split, transaction_id: 'T9', allocation_id: 'B1' }, { ...rest, transaction_id: 'T9', allocation_id: 'B2' }, single],
+      [
+        ['REKEYED', 'A1', 'B1', 'transactionId', 'allocationId'],
+        ['REKEYED', 'A2', 'B2', 'transactionId', 'allocationId'],
+      ],
+    ],
+    [
+      'a memo beside its id',
+      [split, rest, { ...single, allocation_id: 'B3', main_memo: 'x' }],
+      [['REKEYED', 'A3', 'B3', 'allocationId', 'mainMemo']],
+    ],
+  ])('sees %s under another id as one change without an effect', async (_what, after, changes) => {
+    const found = await changesOf([split, rest, single], after);
+    expect(told(found)).toEqual(changes);
+    expect(found.classes.map(amounts)).toEqual([[0, 0, '0.00', '0.00']]);
+  });
+
+  test('sees ids that came with other money as lines that are gone and new', async () => {
+    const found = await changesOf(
+      [split, rest, single],
+      [split, rest, { ...single, allocation_id: 'B3', amount: '24.00', net_amount: '24.00', allocation_amount: '24.00' }],
+    );
+    // The gift stays, so that its amount has changed at the first class.
+    expect(told(found)).toEqual([
+      ['REMOVED', 'A3', undefined],
+      ['ADDED', undefined, 'B3'],
+    ]);
+    expect(found.classes.map(amounts)).toEqual([
+      [1, 0, '-1.00', '24.00'],
+      [-1, 0, '0.00', '-25.00'],
+    ]);
+  });
+
+  test('sees a share that went to another gift, a fund and a name', async () => {
+    const found = await changesOf(
+      [split, rest, single],
+      [{ ...split, designation_id: 5, designation: 'Roof', donor_last_name: 'Byron' }, { ...rest, donor_last_name: 'Byron' }, single],
+    );
+    expect(told(found)).toEqual([
+      ['MOVED', 'A1', 'A1', 'donorLastName', 'designationId', 'designation'],
+      ['RELABELLED', 'A2', 'A2', 'donorLastName'],
+    ]);
+    expect(
+      found.designations.nodes.map(({ designationId, classes }) => [designationId, ...classes.map((each) => [each.class, amounts(each)])]),
+    ).toEqual([
+      [3, ['MOVED', [-1, -1, '-100.00', '-40.00']]],
+      [4, ['RELABELLED', [0, 0, '0.00', '0.00']]],
+      [5, ['MOVED', [1, 1, '100.00', '40.00']]],
+    ]);
+  });
+
+  test('sees where a line went that has left the period', async () => {
+    const found = await changesOf(
+      [split, rest, single],
+      [split, rest, { ...single, deposit_date: '2024-02-03' }],
+      'pending: WITH, startDate: "2024-01-01", endDate: "2024-01-31"',
+    );
+    expect(found.nodes.map(({ class: name, wasInside, isInside, after }) => [name, wasInside, isInside, after?.depositDate])).toEqual([
+      ['MOVED', true, false, '2024-02-03'],
+    ]);
+    expect(found.classes.map(amounts)).toEqual([[-1, -1, '-25.00', '-25.00']]);
+  });
+
+  test('sees nothing where a line came back to what it was', async () => {
+    const organization = await createOrganization(gateway.services);
+    for (const memo of ['', 'x', '']) await importLines(gateway.services, organization, [split, rest, { ...single, main_memo: memo }], all);
+    expect((await readChanges(organization, 'from: { version: 1 }')).nodes).toEqual([]);
+    expect((await readChanges(organization, 'from: { version: 1 }, to: { version: 2 }')).nodes).toHaveLength(1);
+  });
+
+  test('goes on from page to page, in the classes that were asked for', async () => {
+    const organization = await createOrganization(gateway.services);
+    const lines = Array.from({ length: 9 }, (_, at) => ({ ...single, allocation_id: `L${at}`, transaction_id: `T${at}`, main_memo: '' }));
+    await importLines(gateway.services, organization, lines, all);
+    const edited = lines.map((line, at) =>
+      at % 3 === 0 ? { ...line, main_memo: 'x' } : { ...line, amount: '30.00', net_amount: '30.00', allocation_amount: '30.00' },
+    );
+    await importLines(gateway.services, organization, edited, all);
+    const seen: unknown[] = [];
+    for (let after: string | null = null; ;) {
+      const { body } = await ask(
+        organization,
+        `{ depositChanges(from: { version: 1 }, pending: WITH, class: MONEY, first: 4${after === null ? '' : `, after: "${after}"`}) {
+          nodes { after { allocationId } } totalCount classes { class changes } pageInfo { hasNextPage endCursor } } }`,
+      );
+      const found = (
+        body.data as {
+          depositChanges: {
+            nodes: { after: Line }[];
+            totalCount: number;
+            classes: unknown;
+            pageInfo: { hasNextPage: boolean; endCursor: string };
+          };
+        }
+      ).depositChanges;
+      expect([found.totalCount, found.classes]).toEqual([
+        6,
+        [
+          { class: 'MONEY', changes: 6 },
+          { class: 'RELABELLED', changes: 3 },
+        ],
+      ]);
+      seen.push(...found.nodes.map((each) => each.after.allocationId));
+      if (!found.pageInfo.hasNextPage) break;
+      after = found.pageInfo.endCursor;
+    }
+    expect(seen).toEqual(['L1', 'L2', 'L4', 'L5', 'L7', 'L8']);
+  });
+
+  test('is told what is wrong with a question', async () => {
+    const organization = await createOrganization(gateway.services);
+    await importLines(gateway.services, organization, [single], all);
+    await importLines(gateway.services, organization, [split], all);
+    const faultOf = async (given: string, selection = 'totalCount'): Promise<string> => {
+      const { body } = await ask(organization, `{ depositChanges(${given}) { ${selection} } }`);
+      return body.errors![0]!.message;
+    };
+    expect(await faultOf('from: { version: 2 }, to: { version: 1 }')).toContain(
+      'from is version 2 and to is version 1: from must not come after to',
+    );
+    expect(await faultOf('from: { version: 3 }')).toContain('from: there is no version 3: the earliest is 1 of');
+    expect(await faultOf('from: { version: 1 }, to: { version: 7 }')).toContain('to: there is no version 7');
+    expect(await faultOf('from: { version: 1 }', 'nodes { before { donor { lastName } } }')).toContain(
+      'Lines of a change lead to no records: leave donor out',
+    );
+    expect(await faultOf('from: { version: 1 }, first: 0')).toContain('first is 0');
+    const provision = organization.webProvision;
+    const { body } = await graphql(gateway.url, '{ depositChanges(from: { version: 1 }) { totalCount } }', { provision });
+    expect(body.errors![0]!.extensions.code).toBe('NOT_LOGGED_IN');
+  });
 });

@@ -27,6 +27,9 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'Query.reportFile': [
     `query: ${JSON.stringify(`{ depositSummary(${PERIOD.join(', ')}, groupBy: [DAY, DESIGNATION]) { groups(first: 1000) { nodes { all { lines } } } } }`)}`,
   ],
+  'Query.depositChanges': [...PERIOD, 'from: { version: 1 }'],
+  'DepositChangeConnection.summaryBefore': ['groupBy: [DAY, DESIGNATION]', COMPARED],
+  'DepositChangeConnection.summaryAfter': ['groupBy: [DAY, DESIGNATION]', COMPARED],
   'DepositDetailConnection.summary': ['groupBy: [DAY, DESIGNATION]', COMPARED],
 };
 /** Queries of everybody, and the audit, which has a privilege of its own. */
@@ -77,8 +80,9 @@ function pathsFrom(type: GraphQLObjectType, path: readonly Step[] = []): Step[][
     if (!isObjectType(next)) return [steps];
     if (path.some((step) => step.type === next)) return [];
     const ways = pathsFrom(next, steps);
-    // A record of a line leads on as one at the root does, in pages alone.
-    return type.name === 'DepositDetail' ? ways.filter((way) => way.length === steps.length + 1) : ways;
+    if (type.name !== 'DepositDetail') return ways;
+    // A record of a line leads on as one at the root does, in pages alone. A line of a change leads to none.
+    return path.some((step) => step.type.name === 'DepositChange') ? [] : ways.filter((way) => way.length === steps.length + 1);
   });
 }
 

@@ -454,6 +454,9 @@ CREATE TABLE deposit_line_current PARTITION OF deposit_line FOR VALUES IN (90071
 CREATE TABLE deposit_line_past PARTITION OF deposit_line DEFAULT;
 CREATE INDEX deposit_line_report_idx ON deposit_line (organization_id, deposit_date, deposit_id, transaction_id, allocation_id);
 CREATE INDEX deposit_line_organization_id_donor_id_deposit_date_idx ON deposit_line (organization_id, donor_id, deposit_date);
+-- What changed since a version: the lines that began after it, and those that ended.
+CREATE INDEX deposit_line_current_since_idx ON deposit_line_current (organization_id, since);
+CREATE INDEX deposit_line_past_until_idx ON deposit_line_past (organization_id, until);
 
 CREATE TABLE data_version (
   organization_id INTEGER NOT NULL REFERENCES organization (id) ON DELETE RESTRICT ON UPDATE CASCADE,

@@ -138,9 +138,14 @@ const COLUMNS = `CASE WHEN before_allocation_id IS NULL OR after_allocation_id I
 )}], NULL) END`;
 
 /**
- * The common tables `change`, of the changed lines, and `effect`, of what each adds to the figures; with `isByFund`, to those of its fund.
- * `earlier` and `later` are the lines of the two states that the other one has not. A line that both have as it was is in neither, also
- * where it was another one between.
+ * The common tables `change`, of the changed lines, and `effect`, of what each adds to the figures; with `isByFund`, to those of its fund. The
+ * tables between them, in their order:
+ * - `touched`: the ids of lines of the set that were written anew between the two states;
+ * - `earlier`, `later`: these lines and the others of their gifts, as each state has them;
+ * - `returned`: those that came back to what they were, so that they have not changed;
+ * - `renamed`: the gifts that are gone, each with a new one that is equal but for its ids;
+ * - `net`, `pair`, `paired`: the lines of both sides beside each other, by their id, and then by what they have in common;
+ * - `entry`, `placed`: the lines of each side that lie in the set. The first of a gift, and of a deposit, stands for it.
  */
 function withChanges({ lineSet, from, to }: ChangeSet, isByFund = false): Prisma.Sql {
   const since = numberOf(from);
@@ -151,14 +156,18 @@ function withChanges({ lineSet, from, to }: ChangeSet, isByFund = false): Prisma
       ? [raw(IS_CURRENT), raw(`NOT ${IS_CURRENT}`)]
       : [sql`until > ${numberOf(to)}::bigint`, sql`until <= ${numberOf(to)}::bigint`];
   const hasBegun = to === undefined ? sql`true` : sql`since <= ${numberOf(to)}::bigint`;
-  const values = sql`${raw(LINE_VALUES)}, ${whereInside(lineSet)} AS is_inside`;
+  const inside = whereInside(lineSet);
+  const values = sql`${raw(LINE_VALUES)}, ${inside} AS is_inside`;
   const isSame = (of: string, columns: readonly string[]): string => namesOf(columns, (name) => `${of}.${name}`);
   /** The condition that both states have a line with these values of another one. */
   const bothHave = (of: string, columns: readonly string[], inside: Prisma.Sql): Prisma.Sql =>
     sql`EXISTS (SELECT FROM deposit_line WHERE ${organization} AND since <= ${since}::bigint AND ${stands} AND ${inside}
       AND (${raw(columns.join(', '))}) = (${raw(isSame(of, columns))}))`;
   const fund = isByFund ? ['designation_id'] : [];
-  const inside = whereInside(lineSet);
+  /** The condition that an entry is the first of its kind on its side, and that no line that has not changed is of the same. */
+  const isFirst = (kind: 'transaction' | 'deposit', columns: readonly string[]): Prisma.Sql =>
+    sql`${raw(`turn_of_${kind}`)} = 1 AND NOT ${bothHave('placed', columns, inside)}
+      AND (${raw(isSame('placed', columns))}) NOT IN (SELECT ${raw(columns.join(', '))} FROM returned WHERE is_inside)`;
   const wholeGifts = (
     of: string,
     other: string,
@@ -175,10 +184,22 @@ function withChanges({ lineSet, from, to }: ChangeSet, isByFund = false): Prisma
       ARRAY[${raw(keyOfLine(side))}]::text[] AS key
     FROM net ${raw(side === 'before' ? 'LEFT JOIN renamed ON gone_id = before_transaction_id' : '')}
     WHERE ${raw(side === 'before' ? 'after' : 'before')}_allocation_id IS NULL`;
-  return sql`earlier AS MATERIALIZED (
-    SELECT ${values} FROM deposit_line WHERE ${organization} AND since <= ${since}::bigint AND until > ${since}::bigint AND ${hasEnded}
+  const wasWritten = sql`${organization} AND since <= ${since}::bigint AND until > ${since}::bigint AND ${hasEnded}`;
+  const isWritten = sql`${organization} AND since > ${since}::bigint AND ${hasBegun} AND ${stands}`;
+  const ids = (written: Prisma.Sql): Prisma.Sql =>
+    sql`SELECT allocation_id, transaction_id FROM deposit_line WHERE ${written} AND ${inside}`;
+  const lines = (written: Prisma.Sql): Prisma.Sql => sql`SELECT ${values} FROM deposit_line WHERE ${written} AND (
+      ${inside} OR allocation_id IN (SELECT allocation_id FROM touched) OR transaction_id IN (SELECT transaction_id FROM touched)
+    )`;
+  return sql`touched AS MATERIALIZED (
+    ${ids(wasWritten)} UNION ${ids(isWritten)}
+  ), earlier AS MATERIALIZED (
+    ${lines(wasWritten)}
   ), later AS MATERIALIZED (
-    SELECT ${values} FROM deposit_line WHERE ${organization} AND since > ${since}::bigint AND ${hasBegun} AND ${stands}
+    ${lines(isWritten)}
+  ), returned AS (
+    SELECT earlier.* FROM earlier JOIN later ON later.allocation_id = earlier.allocation_id
+    WHERE (${raw(isSame('earlier', lineNames))}) IS NOT DISTINCT FROM (${raw(isSame('later', lineNames))})
   ), renamed AS (
     SELECT gone.transaction_id AS gone_id, come.transaction_id AS come_id
     FROM (${wholeGifts('earlier', 'later')}) AS gone JOIN (${wholeGifts('later', 'earlier')}) AS come USING (${raw(OF_GIFT.join(', '))}, shares, turn)
@@ -223,10 +244,10 @@ function withChanges({ lineSet, from, to }: ChangeSet, isByFund = false): Prisma
     FROM placed
     UNION ALL
     SELECT no_of_transaction, designation_id, designation, 0, sign, 0, 0, 0, sign * amount, sign * fee_amount, 0, 0
-    FROM placed WHERE turn_of_transaction = 1 AND NOT ${bothHave('placed', ['deposit_date', 'deposit_id', 'transaction_id', ...fund], inside)}
+    FROM placed WHERE ${isFirst('transaction', ['deposit_date', 'deposit_id', 'transaction_id', ...fund])}
     UNION ALL
     SELECT no_of_deposit, designation_id, designation, 0, 0, sign, 0, 0, 0, 0, 0, 0
-    FROM placed WHERE turn_of_deposit = 1 AND NOT ${bothHave('placed', ['deposit_date', 'deposit_id', ...fund], inside)}
+    FROM placed WHERE ${isFirst('deposit', ['deposit_date', 'deposit_id', ...fund])}
   )`;
 }
 

@@ -104,7 +104,7 @@ export class ChangeEffect implements domain.ChangeEffect {
   description:
     "The net change of a line between two states, however many versions lie between them. A line that came back to what it was has not changed. Lines hold donors' personal data and need the privilege of the report.",
 })
-export class DepositChange implements domain.DepositChange {
+class DepositChange implements domain.DepositChange {
   @Field(() => changeClassEnum, { description: 'Class of the change: the first that fits.' })
   class!: ChangeClass;
 
@@ -141,7 +141,7 @@ export class DepositChange implements domain.DepositChange {
 }
 
 @ObjectType({ ...simple, description: 'The changes of a class together.' })
-export class ChangeClassTotals implements domain.ClassTotals {
+class ChangeClassTotals implements domain.ClassTotals {
   @Field(() => changeClassEnum, { description: 'The class.' })
   class!: ChangeClass;
 
@@ -153,7 +153,7 @@ export class ChangeClassTotals implements domain.ClassTotals {
 }
 
 @ObjectType({ ...simple, description: 'The changes in a designation (fund). A line that went from one fund to another counts in both.' })
-export class ChangeDesignation implements domain.FundTotals {
+class ChangeDesignation implements domain.FundTotals {
   @Field(() => GraphQLSafeInt, { description: 'ID of the designation (fund).' })
   designationId!: number;
 
@@ -168,7 +168,7 @@ export class ChangeDesignation implements domain.FundTotals {
 }
 
 @ObjectType({ description: 'A page of designations (funds) that have changes.' })
-export class ChangeDesignationConnection extends createConnectionType(ChangeDesignation, 'designations') {}
+class ChangeDesignationConnection extends createConnectionType(ChangeDesignation, 'designations') {}
 
 /** The source of the connection's fields. Totals are read only when a query selects them. */
 export interface DepositChangeConnectionSource extends Page<domain.DepositChange> {

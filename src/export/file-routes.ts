@@ -102,6 +102,7 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
   const { template, tail } = layout;
   const head = (hasBom && format === 'csv' ? BOM : '') + layout.head;
   const { startDate, endDate, dateBasis, state } = file.lineSet;
+  const ofState = state === undefined ? '' : `-as-of-${numberOf(state)}`;
   const tag = new EntityTag(file.rows, { head, template, tail }, state);
   if (tag.answersNotModified(request, response, context)) return;
   const spooled = totalsMode === 'headers' ? await file.readTotals(template) : undefined;
@@ -144,7 +145,7 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
         response.set({
           ...headers,
           'Content-Type': fileFormats[format].mediaType,
-          'Content-Disposition': `attachment; filename="${name}-${DAYS_OF[dateBasis]}${startDate}-${endDate}.${format}"`,
+          'Content-Disposition': `attachment; filename="${name}-${DAYS_OF[dateBasis]}${startDate}-${endDate}${ofState}.${format}"`,
           ...(isFile && open && { 'X-Export-Id': open.id }),
           ...(isFile && hasTrailers && { Trailer: [...announced, FILE_SHA256].join(', ') }),
         });

@@ -93,9 +93,63 @@ test('an analyst who asks for a day before the first change reads which states t
   await logIn(page);
   await page
     .getByRole('alert')
-    .getByText(/earliest/)
+    .getByText(
+      /^There is no state of the books at the end of May 30, 2024\. They begin with change 1 of May 31, 2024, 11:59.PM, and the newest/,
+    )
     .waitFor();
   await page.evaluate(`location.hash = '#reports/designations?period=all-time&state=soon'`);
   await page.getByRole('alert').getByText('A part of this link cannot be read: state.').waitFor();
+  await page.context().close();
+});
+
+test('an analyst in Germany takes the number as “What changed” writes it, and loses the state with an empty field', async () => {
+  const { page, faults } = await gateway.visit({ hash: `#reports/designations?${PERIOD}`, now: NOW, locale: 'de-DE' });
+  await logIn(page);
+  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('menuitem', { name: 'State of the books' }).click();
+  const editor = page.getByRole('form', { name: 'State of the books' });
+  await editor.getByLabel('or after change').fill('1.234');
+  await editor.getByRole('button', { name: 'Set' }).click();
+  await until(() => page.url().endsWith('&state=1234'), 15_000);
+  await page.getByRole('alert').getByText('There is no state of the books after change 1234.').waitFor();
+  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('menuitem', { name: 'State of the books' }).click();
+  await editor.getByLabel('or after change').fill('');
+  await editor.getByRole('button', { name: 'Set' }).click();
+  await until(() => page.url().endsWith(PERIOD), 15_000);
+  // The editor follows the chip.
+  await page.evaluate(`location.hash += '&state=2024-05-31'`);
+  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('menuitem', { name: 'State of the books' }).click();
+  await page.getByRole('button', { name: /Books: at the end/ }).click();
+  await until(async () => (await editor.getByLabel('End of the day').inputValue()) === '', 15_000);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('whoever keeps a past state has its name on files, saved reports and prints', async () => {
+  const { page, faults } = await gateway.visit({ hash: '#reports/gifts?period=last-month&state=2024-05-31', now: NOW, locale: 'en-US' });
+  await logIn(page);
+  await page.getByText('1 row', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Download' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('The books are those at the end of May 31, 2024, whenever somebody asks.').waitFor();
+  await dialog.getByRole('radio', { name: /As the v2 interface/ }).check({ force: true });
+  const [saved] = await Promise.all([page.waitForEvent('download'), dialog.getByRole('button', { name: 'Download' }).click()]);
+  expect(saved.suggestedFilename()).toBe('deposit-details-2024-05-01-2024-05-31-as-of-1.csv');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page
+    .getByRole('dialog')
+    .getByText(/anew each time.* The books are those at the end of May 31, 2024, whenever somebody asks\./)
+    .waitFor();
+  await page.keyboard.press('Escape');
+  await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
+  await page
+    .locator('.print-sheet')
+    .getByText(/This is the state at version 1\. Printed/)
+    .waitFor({ state: 'attached' });
+  expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -85,6 +85,7 @@ const bodiesOf = (document: string, wanted: string): string[] =>
   blocksOf(document).flatMap(({ language, body }) => (language === wanted ? body : []));
 /** The variables of each query, by its name. */
 const VARIABLES: Readonly<Record<string, object>> = {
+  Changed: {},
   Download: { query: '{ depositDetails(startDate: "2026-01-01", endDate: "2026-01-31") { amount } }' },
   Funds: {},
   January: {},

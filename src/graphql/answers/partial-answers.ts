@@ -9,6 +9,7 @@ const FIELDS_APART: Readonly<Record<string, readonly string[]>> = {
   Designation: ['totals'],
   Donor: ['totals'],
   Transaction: ['allocationsTotal'],
+  DepositChangeConnection: ['classes', 'designations', 'summaryAfter', 'summaryBefore', 'totalCount'],
   DepositDetailConnection: ['summary', 'totalCount'],
   DepositSummary: ['digest', 'groups'],
   ReportFile: ['downloadUrl', 'summary'],

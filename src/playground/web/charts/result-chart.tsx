@@ -108,7 +108,7 @@ function ChartPrint({ chart, draw, print, place, note }: ChartPrintProps) {
   if (!isPrinting) return null;
   return (
     <PrintSheet {...print}>
-      <p>{describePrint(print.version)}</p>
+      <p>{describePrint(print.books)}</p>
       {chart && draw ? (
         <>
           <p className="print-note">{chart.summary}</p>

@@ -70,7 +70,7 @@ export function toConditions(choices: ReportChoices, nameOf: Names['nameOf'], wr
 }
 
 /** A state of the books in words. */
-const describeState = (state: string, write: typeof writeValue): string =>
+export const describeState = (state: string, write: typeof writeValue): string =>
   isVersion(state) ? `after change ${state}` : `at the end of ${write(state, 'date')}`;
 
 /** The period of some choices in words, such as “Last month”, or its two dates. */
@@ -146,9 +146,10 @@ export function toPrintLines({ choices, period, compared }: PlannedPeriods): str
   ];
 }
 
-/** Says in which way a program that fetches a report gets other figures than this page shows; a sentence each. */
+/** Says which books a program gets that fetches a report, and in which way its figures differ from this page's; a sentence each. */
 export function describeFetched({ choices, compared }: PlannedPeriods): string[] {
   return [
+    ...(choices.state === '' ? [] : [`The books are those ${describeState(choices.state, writeValue)}, whenever somebody asks.`]),
     ...(compared ? ['This page compares the period with another one. Programs get the figures of the period alone.'] : []),
     ...(choices.limit > 0
       ? [`This page has the ${String(choices.limit)} largest. Programs get all of the period, in the order of the books.`]

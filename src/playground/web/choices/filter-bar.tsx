@@ -159,7 +159,9 @@ function FilterEditor({ name, provision, choices, names, today, onChange }: Filt
         />
       );
     case 'state':
-      return <StateField {...{ title, today }} state={choices.state} onChange={(state) => onChange({ ...choices, state })} />;
+      return (
+        <StateField key={choices.state} {...{ title, today }} state={choices.state} onChange={(state) => onChange({ ...choices, state })} />
+      );
     default:
       return (
         <WordField

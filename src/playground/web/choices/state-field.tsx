@@ -1,4 +1,5 @@
 import { useId, useRef, useState, type ChangeEvent, type SubmitEvent } from 'react';
+import { readTypedNumber } from '../values/exact-decimal';
 import { isDate } from '../values/periods';
 import { isVersion } from '../values/states';
 
@@ -11,7 +12,7 @@ interface StateFieldProps {
 
 const ADVICE = 'Write a day before today, or the number of a change as “What changed” has it.';
 
-/** Asks for a state that the books had: that of a day's end, or that after a change. */
+/** Asks for a state that the books had: that of a day's end, or that after a change. Without both it is the newest one. */
 export function StateField({ title, today, state, onChange }: StateFieldProps) {
   const [problem, setProblem] = useState('');
   const day = useRef<HTMLInputElement>(null);
@@ -19,8 +20,10 @@ export function StateField({ title, today, state, onChange }: StateFieldProps) {
   const id = useId();
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
-    const [date = '', number = ''] = [day, version].map(({ current }) => current?.value.trim());
-    if (number === '' ? isDate(date) && date < today : isVersion(number)) onChange(number || date);
+    const [date = '', typed = ''] = [day, version].map(({ current }) => current?.value.trim());
+    const number = readTypedNumber(typed, navigator.languages) ?? typed;
+    const isNone = date === '' && number === '' && !day.current?.validity.badInput;
+    if (isNone || (number === '' ? isDate(date) && date < today : isVersion(number))) onChange(number || date);
     else setProblem(ADVICE);
   };
   /** What is typed in one field takes the place of the other one. */

@@ -3,6 +3,7 @@ import { useErrorBoundary } from 'react-error-boundary';
 import { valueColumns } from '../charts/group-chart';
 import { ResultChart } from '../charts/result-chart';
 import type { AnsweredTable } from '../rows/answer-tables';
+import { describeBooks } from '../tables/print-sheet';
 import { DataTable } from '../tables/data-table';
 import type { KeptView } from '../rows/filter-text';
 import { toResultTable, type ResultTable } from '../rows/result-tables';
@@ -84,11 +85,11 @@ export function ResultView({ kind, client, answer, linked, shownTable }: ResultV
           {...{ client, table, kept }}
           columns={table.columns}
           label={table.name}
-          print={{ title: table.name, lines: [], version: table.version }}
+          print={{ title: table.name, lines: [], books: describeBooks(table.version) }}
         />
       )}
       {chart && kind === 'chart' && (
-        <ResultChart key={name} table={chart} print={{ title: chart.name, lines: [], version: table?.version ?? 0 }} />
+        <ResultChart key={name} table={chart} print={{ title: chart.name, lines: [], books: describeBooks(table?.version ?? 0) }} />
       )}
     </section>
   );

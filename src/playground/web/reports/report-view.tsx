@@ -5,7 +5,7 @@ import { copyText } from '../look/clipboard';
 import { DownloadDialog } from '../dialogs/download-dialog';
 import { SaveDialog } from '../dialogs/save-dialog';
 import { FaultBoundary } from '../look/fault-boundary';
-import { NotePrint } from '../tables/print-sheet';
+import { describeBooks, NotePrint } from '../tables/print-sheet';
 import { mayReadDonors, type Viewer } from '../session/gateway-client';
 import { DataTable, type TableView } from '../tables/data-table';
 import { describeLost, toArrangement, type KeptView } from '../rows/filter-text';
@@ -230,7 +230,8 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
     const place = columns.findIndex((column) => column.id === id);
     return opens && ((row: Row) => `${opens} ${String(row[place])}`);
   }, [columns, opens]);
-  const print = useMemo(() => ({ title, lines, version: table.version }), [title, lines, table]);
+  const books = describeBooks(table.version, choices.state !== '');
+  const print = useMemo(() => ({ title, lines, books }), [title, lines, books]);
   const nothing =
     rows === 'versions'
       ? 'The books have not changed yet: nothing has been imported.'
@@ -278,8 +279,7 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
         </Tabs>
       )}
       <p className="report-grain">
-        One row is {definitionOf(choices.report).grain}.{' '}
-        {table.version > 0 && `${choices.state === '' ? 'The books are' : 'This is the state'} at version ${String(table.version)}.`}
+        One row is {definitionOf(choices.report).grain}. {table.version > 0 && books}
       </p>
     </>
   );

@@ -1,13 +1,15 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { OrganizationCalendar, Today } from '../../../values/periods';
-import { dataOf, GatewayError, postGraphQL } from '../session/gateway-client';
+import { askGateway, dataOf, GatewayError, postGraphQL } from '../session/gateway-client';
 import { createStopped, isStopped } from '../rows/gateway-faults';
 import type { TableClient } from '../rows/table-client';
 import type { LoadedTable, LoadProgress } from '../values/table-types';
 import { NO_CROSSINGS, readCrossings, type PeriodCrossings } from './period-crossings';
 import { findCompared, findPeriod } from '../values/periods';
 import { toAsOf } from '../values/states';
-import type { PlannedPeriods } from '../choices/choice-texts';
+import { describeState, writeValue, type PlannedPeriods } from '../choices/choice-texts';
+import type { HistoryQuery } from '../../../generated/operations/graphql';
+import historyQuery from '../queries/history.graphql?raw';
 import type { ReportChoices } from '../choices/report-choices';
 import { columnsOf, type ReportColumn } from './report-columns';
 import { definitionOf, hasComparedRows } from '../choices/report-definitions';
@@ -18,6 +20,8 @@ import { findFigures, type ReportFigures } from './report-figures';
 export interface ReportPlan extends PlannedPeriods {
   /** The day that it was planned for, as `YYYY-MM-DD`. */
   readonly today: string;
+  /** The time zone in which days end. */
+  readonly timeZone: string;
   /** False when the totals alone are compared. */
   readonly comparesRows: boolean;
   readonly columns: readonly ReportColumn[];
@@ -54,7 +58,7 @@ export function planReport(choices: ReportChoices, now: Today & OrganizationCale
   const parts = { period, asOf, fiscalYearStart: now.fiscalYearStart, mayReadDonors: readsDonors };
   const fileDocument = toDocument(plain, { ...parts, compareWith: undefined, columns: columnsOf(plain, readsDonors) });
   const document = compared ? toDocument(choices, { ...parts, compareWith: compared, columns }) : fileDocument;
-  return { choices, today: now.today, period, compared, comparesRows, columns, document, fileDocument };
+  return { choices, today: now.today, timeZone: now.timeZone, period, compared, comparesRows, columns, document, fileDocument };
 }
 
 interface Report {
@@ -93,23 +97,27 @@ export function useReport(
       client,
       signal: controller.signal,
       onProgress: (progress) => tell({ kind: 'running', progress }),
-    }).then(
-      (result) => {
-        if (controller.signal.aborted) return void client.drop(result.table.id);
-        table = result.table;
-        tell({ kind: 'done', result });
-        // The page's bar may tell of the same failure. It goes when the session is asked for again.
-        if (hasFailed.current) onSessionChange();
-        hasFailed.current = false;
-      },
-      (error: unknown) => {
-        if (controller.signal.aborted || isStopped(error)) return;
-        tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
-        hasFailed.current = true;
-        // The session may have ended.
-        onSessionChange();
-      },
-    );
+    })
+      .catch(async (error: unknown) => {
+        throw asked.plan?.choices.state ? await explainState(error, provision, asked.plan) : error;
+      })
+      .then(
+        (result) => {
+          if (controller.signal.aborted) return void client.drop(result.table.id);
+          table = result.table;
+          tell({ kind: 'done', result });
+          // The page's bar may tell of the same failure. It goes when the session is asked for again.
+          if (hasFailed.current) onSessionChange();
+          hasFailed.current = false;
+        },
+        (error: unknown) => {
+          if (controller.signal.aborted || isStopped(error)) return;
+          tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+          hasFailed.current = true;
+          // The session may have ended.
+          onSessionChange();
+        },
+      );
     return () => {
       controller.abort();
       if (table) void client.drop(table.id);
@@ -169,6 +177,20 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
     if (signal.aborted) throw createStopped();
     if (attempt === MAX_TRIES) throw new GatewayError('The books are changing all the time. Run the report again in a moment.');
   }
+}
+
+/** An error in words for a state that the books have not had. Any other error stays as it is. */
+async function explainState(error: unknown, provision: string, { choices, timeZone }: ReportPlan): Promise<unknown> {
+  if (!(error instanceof GatewayError) || !/^as_?[oO]f: /.test(error.message)) return error;
+  const { history } = await askGateway<HistoryQuery>(provision, { query: historyQuery }).catch(() => ({ history: null }));
+  if (!history) return new GatewayError('The books have not changed yet: nothing has been imported.');
+  const write = new Intl.DateTimeFormat(navigator.languages, { dateStyle: 'medium', timeStyle: 'short', timeZone });
+  const [first, last] = [history.earliest, history.latest].map(
+    ({ number, recordedAt }) => `change ${String(number)} of ${write.format(new Date(recordedAt))}`,
+  );
+  return new GatewayError(
+    `There is no state of the books ${describeState(choices.state, writeValue)}. They begin with ${first!}, and the newest is ${last!} (${timeZone}).`,
+  );
 }
 
 /** The name of a line's field in a file: `depositDate` is `deposit_date`. */

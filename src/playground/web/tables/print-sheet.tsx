@@ -7,8 +7,8 @@ export interface PrintHead {
   readonly title: string;
   /** A line each, such as the period, the filters and the total figures. */
   readonly lines: readonly string[];
-  /** The version of the books that the figures are of. */
-  readonly version: number;
+  /** The version of the books that the figures are of, in a sentence. */
+  readonly books: string;
 }
 
 /**
@@ -32,7 +32,7 @@ export function usePrinting(place: RefObject<Element | null>): boolean {
   return isPrinting;
 }
 
-interface PrintSheetProps extends Omit<PrintHead, 'version'> {
+interface PrintSheetProps extends Omit<PrintHead, 'books'> {
   readonly children: ReactNode;
 }
 
@@ -49,13 +49,15 @@ export const PrintSheet = ({ title, lines, children }: PrintSheetProps) =>
     document.body,
   );
 
-/** The end of a sheet's head, such as “The books are at version 3. Printed Nov 2, 2026, 3:30 PM.” */
-export function describePrint(version: number): string {
-  const { format } = createCellFormat(navigator.languages);
-  return `The books are at version ${format(version, 'count')}. Printed ${format(new Date().toISOString(), 'instant')}.`;
-}
+/** The version of the newest books, or of a past state of them, in a sentence. */
+export const describeBooks = (version: number, isPast = false): string =>
+  `${isPast ? 'This is the state at' : 'The books are at'} version ${createCellFormat(navigator.languages).format(version, 'count')}.`;
 
-interface NotePrintProps extends Omit<PrintHead, 'version'> {
+/** The end of a sheet's head, such as “The books are at version 3. Printed Nov 2, 2026, 3:30 PM.” */
+export const describePrint = (books: string): string =>
+  `${books} Printed ${createCellFormat(navigator.languages).format(new Date().toISOString(), 'instant')}.`;
+
+interface NotePrintProps extends Omit<PrintHead, 'books'> {
   readonly note: string;
 }
 

@@ -111,7 +111,7 @@ function TableSheet({ table, print, columns, conditions, arranged, totals, isPar
     <PrintSheet title={print.title} lines={[...print.lines, ...conditions]}>
       <p>
         {part}
-        {cut}. {describePrint(print.version)}
+        {cut}. {describePrint(print.books)}
       </p>
       {missing > 0 && (
         <p className="print-note">

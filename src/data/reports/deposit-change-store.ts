@@ -78,15 +78,15 @@ export class DepositChangeStore {
   /** Adds up the changes of each class. */
   totals(set: ChangeSet, snapshot: ReportSnapshot): Promise<readonly ClassRow[]> {
     return snapshot.list<ClassRow>(sql`WITH ${withChanges(set)}
-      SELECT class, count(DISTINCT no)::float8 AS changes, ${raw(EFFECTS)} FROM effect JOIN change USING (no) GROUP BY class, rank ORDER BY rank`);
+      SELECT (${raw(CLASSES)})[rank] AS class, count(DISTINCT no)::float8 AS changes, ${raw(EFFECTS)} FROM effect GROUP BY rank ORDER BY rank`);
   }
 
   /** Adds up the changes of each class in each fund. A gift counts once in each fund that has a share of it. */
   fundTotals(set: ChangeSet, snapshot: ReportSnapshot): Promise<readonly FundRow[]> {
     return snapshot.list<FundRow>(sql`WITH ${withChanges(set, true)}
-      SELECT effect.designation_id::float8 AS "designationId", max(effect.designation) AS designation, class, count(DISTINCT no)::float8 AS changes,
-        ${raw(EFFECTS)}
-      FROM effect JOIN change USING (no) GROUP BY effect.designation_id, class, rank ORDER BY effect.designation_id, rank`);
+      SELECT designation_id::float8 AS "designationId", max(designation) AS designation, (${raw(CLASSES)})[rank] AS class,
+        count(DISTINCT no)::float8 AS changes, ${raw(EFFECTS)}
+      FROM effect GROUP BY designation_id, rank ORDER BY designation_id, rank`);
   }
 }
 
@@ -95,32 +95,17 @@ const isOf = (classes: readonly ChangeClass[] | undefined): Prisma.Sql =>
 
 /** The columns that a figure depends on: money, and what places a line among the lines of a report. */
 const MONEY = ['amount', 'fee_amount', 'net_amount', 'allocation_amount'] as const satisfies readonly LineName[];
-const PLACES = [
-  'deposit_id',
-  'deposit_date',
-  'transaction_date',
-  'deposit_status',
-  'status',
-  'donor_id',
-  'designation_id',
-] as const satisfies readonly LineName[];
-/** Those of them that all lines of a gift share. */
-const OF_GIFT = [
-  'deposit_id',
-  'deposit_date',
-  'transaction_date',
-  'deposit_status',
-  'status',
-  'donor_id',
-  'amount',
-  'fee_amount',
-] as const satisfies readonly LineName[];
+const OF_DEPOSIT = ['deposit_date', 'deposit_id', 'deposit_status'] as const satisfies readonly LineName[];
+const OF_GIFT = ['transaction_date', 'status', 'donor_id'] as const satisfies readonly LineName[];
+const PLACES: readonly LineName[] = [...OF_DEPOSIT, ...OF_GIFT, 'designation_id'];
+/** What two gifts have in common that are one but for their ids, beside the shares of their funds. */
+const SAME_GIFT = [...OF_DEPOSIT, ...OF_GIFT, 'amount', 'fee_amount'].join(', ');
+/** A share as a part of a key: unknown ones are equal. */
+const SHARE = `COALESCE(allocation_amount::text, '')`;
 
 const namesOf = (names: readonly string[], write: (name: string) => string): string => names.map(write).join(', ');
 const differ = (names: readonly string[]): string =>
   `(${namesOf(names, (name) => `before_${name}`)}) IS DISTINCT FROM (${namesOf(names, (name) => `after_${name}`)})`;
-/** A share as a part of a key: unknown ones are equal. */
-const SHARE = `COALESCE(allocation_amount::text, '')`;
 
 /** The values of a line. A share that is not known was neither stated nor inferred. */
 const LINE_VALUES = namesOf(lineNames, (name) =>
@@ -128,23 +113,26 @@ const LINE_VALUES = namesOf(lineNames, (name) =>
 );
 
 const CLASS = `CASE WHEN before_allocation_id IS NULL THEN 'ADDED' WHEN after_allocation_id IS NULL THEN 'REMOVED'
-  WHEN ${differ(MONEY)} THEN 'MONEY' WHEN ${differ(PLACES)} THEN 'MOVED'
-  WHEN before_allocation_id <> after_allocation_id THEN 'REKEYED'
-  WHEN before_transaction_id <> after_transaction_id THEN CASE WHEN is_renamed THEN 'REKEYED' ELSE 'MOVED' END
-  ELSE 'RELABELLED' END`;
+  WHEN ${differ(MONEY)} THEN 'MONEY' WHEN before_is_inside <> after_is_inside OR ${differ(PLACES)} OR before_gift <> after_gift THEN 'MOVED'
+  WHEN ${differ(['transaction_id', 'allocation_id'])} THEN 'REKEYED' ELSE 'RELABELLED' END`;
 const COLUMNS = `CASE WHEN before_allocation_id IS NULL OR after_allocation_id IS NULL THEN '{}'::text[] ELSE array_remove(ARRAY[${namesOf(
   lineNames,
   (name) => `CASE WHEN before_${name} IS DISTINCT FROM after_${name} THEN '${name}' END`,
 )}], NULL) END`;
 
+/** True where rows of a window are of both states. */
+const isOfBoth = (window: string): string => `min(side) OVER ${window} < max(side) OVER ${window}`;
+
 /**
- * The common tables `change`, of the changed lines, and `effect`, of what each adds to the figures; with `isByFund`, to those of its fund. The
- * tables between them, in their order:
- * - `touched`: the ids of lines of the set that were written anew between the two states;
- * - `earlier`, `later`: these lines and the others of their gifts, as each state has them;
- * - `returned`: those that came back to what they were, so that they have not changed;
- * - `renamed`: the gifts that are gone, each with a new one that is equal but for its ids;
- * - `net`, `pair`, `paired`: the lines of both sides beside each other, by their id, and then by what they have in common;
+ * The common tables `change`, of the changed lines, and `effect`, of what each adds to the figures; with `isByFund`, to those of its fund.
+ * PostgreSQL knows nothing of the rows of such tables, and would look through all of one for each row of another. So they are joined in ways
+ * that have no such plan, or not at all. The tables before, in their order:
+ * - `around`: the gifts of lines of the set that were written anew between the two states, and those of their deposits;
+ * - `written`: the lines of these gifts as the first state has them, with side -1, and as the second one has them, with side 1;
+ * - `gifts`, `named`: lines that one side alone has, or whose gift it alone has. A gift that is gone as a whole is called by the id of the new
+ *   one that is equal but for its ids;
+ * - `shares`, `keyed`: all lines with the key of their change, which a line that is gone shares with a new one of the same gift, fund and money;
+ * - `beside`: both sides of each change; `returned`: lines that came back to what they were, so that they have not changed;
  * - `entry`, `placed`: the lines of each side that lie in the set. The first of a gift, and of a deposit, stands for it.
  */
 function withChanges({ lineSet, from, to }: ChangeSet, isByFund = false): Prisma.Sql {
@@ -157,108 +145,98 @@ function withChanges({ lineSet, from, to }: ChangeSet, isByFund = false): Prisma
       : [sql`until > ${numberOf(to)}::bigint`, sql`until <= ${numberOf(to)}::bigint`];
   const hasBegun = to === undefined ? sql`true` : sql`since <= ${numberOf(to)}::bigint`;
   const inside = whereInside(lineSet);
-  const values = sql`${raw(LINE_VALUES)}, ${inside} AS is_inside`;
-  const isSame = (of: string, columns: readonly string[]): string => namesOf(columns, (name) => `${of}.${name}`);
-  /** The condition that both states have a line with these values of another one. */
-  const bothHave = (of: string, columns: readonly string[], inside: Prisma.Sql): Prisma.Sql =>
-    sql`EXISTS (SELECT FROM deposit_line WHERE ${organization} AND since <= ${since}::bigint AND ${stands} AND ${inside}
-      AND (${raw(columns.join(', '))}) = (${raw(isSame(of, columns))}))`;
+  const ofSide = {
+    '-1': sql`${organization} AND since <= ${since}::bigint AND until > ${since}::bigint AND ${hasEnded}`,
+    '1': sql`${organization} AND since > ${since}::bigint AND ${hasBegun} AND ${stands}`,
+  };
+  /** Reads both sides. */
+  const readWritten = (values: Prisma.Sql, more = sql``): Prisma.Sql =>
+    sql`SELECT -1 AS side, ${values} FROM deposit_line WHERE ${ofSide['-1']}${more}
+    UNION ALL SELECT 1 AS side, ${values} FROM deposit_line WHERE ${ofSide['1']}${more}`;
+  /** The condition that a line which has not changed has these values of another one. An index finds it: OFFSET keeps it from being joined. */
+  const hasUnchanged = (of: string, columns: readonly string[], more = sql``): Prisma.Sql =>
+    sql`EXISTS (SELECT FROM deposit_line WHERE ${organization} AND since <= ${since}::bigint AND ${stands}${more}
+      AND (${raw(columns.join(', '))}) = (${raw(namesOf(columns, (name) => `${of}.${name}`))}) OFFSET 0)`;
   const fund = isByFund ? ['designation_id'] : [];
-  /** The condition that an entry is the first of its kind on its side, and that no line that has not changed is of the same. */
+  /** The condition that an entry stands for its gift or deposit, and that no line that has not changed is of the same. */
   const isFirst = (kind: 'transaction' | 'deposit', columns: readonly string[]): Prisma.Sql =>
-    sql`${raw(`turn_of_${kind}`)} = 1 AND NOT ${bothHave('placed', columns, inside)}
-      AND (${raw(isSame('placed', columns))}) NOT IN (SELECT ${raw(columns.join(', '))} FROM returned WHERE is_inside)`;
-  const wholeGifts = (
-    of: string,
-    other: string,
-  ): Prisma.Sql => sql`SELECT *, row_number() OVER (PARTITION BY ${raw(OF_GIFT.join(', '))}, shares ORDER BY transaction_id) AS turn
+    sql`${raw(`turn_of_${kind} = 1 AND NOT stays_${kind}`)} AND NOT ${hasUnchanged('placed', columns, sql` AND ${inside}`)}
+      AND (${raw(namesOf(columns, (name) => `placed.${name}`))}) NOT IN (SELECT ${raw(namesOf(columns, (name) => `before_${name}`))} FROM returned)`;
+  return sql`around AS MATERIALIZED (
+    SELECT DISTINCT transaction_id FROM (
+      SELECT transaction_id, bool_or(is_inside) OVER (PARTITION BY allocation_id) OR bool_or(is_inside) OVER (PARTITION BY deposit_date, deposit_id) AS is_near
+      FROM (${readWritten(sql`allocation_id, transaction_id, deposit_date, deposit_id, ${inside} AS is_inside`)}) AS line
+    ) AS line WHERE is_near
+  ), written AS MATERIALIZED (
+    SELECT *, count(*) OVER (PARTITION BY allocation_id) = 1 AS is_single, NOT ${raw(isOfBoth('(PARTITION BY transaction_id)'))} AS is_lone
+    FROM (${readWritten(sql`${raw(LINE_VALUES)}, ${inside} AS is_inside`, sql` AND transaction_id IN (SELECT transaction_id FROM around)`)}) AS lines
+  ), gifts AS (
+    SELECT *, is_lone AND NOT ${hasUnchanged('written', ['deposit_date', 'deposit_id', 'transaction_id'])} AS is_whole,
+      array_agg(designation_id || ' ' || ${raw(SHARE)}) OVER (
+        PARTITION BY side, transaction_id ORDER BY designation_id, ${raw(SHARE)} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+      ) AS gift_shares
+    FROM written WHERE is_single OR is_lone
+  ), named AS (
+    SELECT *, CASE WHEN is_whole AND ${raw(isOfBoth('same'))} THEN max(transaction_id) FILTER (WHERE side = 1) OVER same ELSE transaction_id END AS gift
     FROM (
-      SELECT transaction_id, ${raw(OF_GIFT.join(', '))}, array_agg(designation_id || ' ' || ${raw(SHARE)} ORDER BY designation_id, ${raw(SHARE)}) AS shares
-      FROM ${raw(of)} GROUP BY transaction_id, ${raw(OF_GIFT.join(', '))}
-    ) AS gift
-    WHERE NOT EXISTS (SELECT FROM ${raw(other)} WHERE ${raw(other)}.transaction_id = gift.transaction_id)
-      AND NOT ${bothHave('gift', ['deposit_date', 'deposit_id', 'transaction_id'], sql`true`)}`;
-  const single = (
-    side: 'before' | 'after',
-  ): Prisma.Sql => sql`SELECT net.*, row_number() OVER (PARTITION BY ${raw(keyOfLine(side))} ORDER BY ${raw(side)}_allocation_id) AS turn,
-      ARRAY[${raw(keyOfLine(side))}]::text[] AS key
-    FROM net ${raw(side === 'before' ? 'LEFT JOIN renamed ON gone_id = before_transaction_id' : '')}
-    WHERE ${raw(side === 'before' ? 'after' : 'before')}_allocation_id IS NULL`;
-  const wasWritten = sql`${organization} AND since <= ${since}::bigint AND until > ${since}::bigint AND ${hasEnded}`;
-  const isWritten = sql`${organization} AND since > ${since}::bigint AND ${hasBegun} AND ${stands}`;
-  const ids = (written: Prisma.Sql): Prisma.Sql =>
-    sql`SELECT allocation_id, transaction_id FROM deposit_line WHERE ${written} AND ${inside}`;
-  const lines = (written: Prisma.Sql): Prisma.Sql => sql`SELECT ${values} FROM deposit_line WHERE ${written} AND (
-      ${inside} OR allocation_id IN (SELECT allocation_id FROM touched) OR transaction_id IN (SELECT transaction_id FROM touched)
-    )`;
-  return sql`touched AS MATERIALIZED (
-    ${ids(wasWritten)} UNION ${ids(isWritten)}
-  ), earlier AS MATERIALIZED (
-    ${lines(wasWritten)}
-  ), later AS MATERIALIZED (
-    ${lines(isWritten)}
-  ), returned AS (
-    SELECT earlier.* FROM earlier JOIN later ON later.allocation_id = earlier.allocation_id
-    WHERE (${raw(isSame('earlier', lineNames))}) IS NOT DISTINCT FROM (${raw(isSame('later', lineNames))})
-  ), renamed AS (
-    SELECT gone.transaction_id AS gone_id, come.transaction_id AS come_id
-    FROM (${wholeGifts('earlier', 'later')}) AS gone JOIN (${wholeGifts('later', 'earlier')}) AS come USING (${raw(OF_GIFT.join(', '))}, shares, turn)
-  ), net AS (
-    SELECT ${raw(namesOf([...lineNames, 'is_inside'], (name) => `earlier.${name} AS before_${name}, later.${name} AS after_${name}`))}
-    FROM earlier FULL JOIN later ON later.allocation_id = earlier.allocation_id
-  ), pair AS (
-    SELECT gone.before_allocation_id AS gone_id, come.after_allocation_id AS come_id
-    FROM (${single('before')}) AS gone JOIN (${single('after')}) AS come USING (key, turn)
-  ), paired AS (
-    SELECT ${raw(namesOf([...lineNames, 'is_inside'], (name) => `net.before_${name}, COALESCE(net.after_${name}, come.after_${name}) AS after_${name}`))}
-    FROM net LEFT JOIN pair ON pair.gone_id = net.before_allocation_id AND net.after_allocation_id IS NULL
-    LEFT JOIN net AS come ON come.after_allocation_id = pair.come_id AND come.before_allocation_id IS NULL
-    WHERE net.before_allocation_id IS NOT NULL OR net.after_allocation_id NOT IN (SELECT come_id FROM pair)
-  ), classed AS (
-    SELECT paired.*, ${raw(CLASS)} AS class, ${raw(COLUMNS)} AS columns
-    FROM (SELECT paired.*, renamed.gone_id IS NOT NULL AS is_renamed FROM paired
-      LEFT JOIN renamed ON gone_id = before_transaction_id AND come_id = after_transaction_id) AS paired
-    WHERE (before_is_inside OR after_is_inside) AND ${raw(differ(lineNames))}
+      SELECT *, dense_rank() OVER (PARTITION BY side, is_whole, ${raw(SAME_GIFT)}, gift_shares ORDER BY payment_type, main_memo, transaction_id) AS gift_turn
+      FROM gifts
+    ) AS turned WINDOW same AS (PARTITION BY is_whole, ${raw(SAME_GIFT)}, gift_shares, gift_turn)
+  ), shares AS (
+    SELECT *, row_number() OVER (
+        PARTITION BY side, is_single, gift, ${raw(SAME_GIFT)}, designation_id, ${raw(SHARE)} ORDER BY designation_memo, allocation_id
+      ) AS turn
+    FROM named
+  ), keyed AS MATERIALIZED (
+    SELECT side, ${raw(lineNames.join(', '))}, is_inside, gift,
+      CASE WHEN is_single AND ${raw(isOfBoth('same'))} THEN min(allocation_id) FILTER (WHERE side = -1) OVER same ELSE allocation_id END AS key
+    FROM shares WINDOW same AS (PARTITION BY is_single, gift, ${raw(SAME_GIFT)}, designation_id, ${raw(SHARE)}, turn)
+    UNION ALL
+    SELECT side, ${raw(lineNames.join(', '))}, is_inside, transaction_id, allocation_id FROM written WHERE NOT is_single AND NOT is_lone
+  ), beside AS MATERIALIZED (
+    SELECT ${raw(namesOf([...lineNames, 'is_inside', 'gift'], (name) => `earlier.${name} AS before_${name}, later.${name} AS after_${name}`))}
+    FROM (SELECT * FROM keyed WHERE side = -1) AS earlier FULL JOIN (SELECT * FROM keyed WHERE side = 1) AS later ON later.key = earlier.key
+  ), returned AS MATERIALIZED (
+    SELECT * FROM beside WHERE before_is_inside AND NOT ${raw(differ(lineNames))}
   ), ranked AS (
-    SELECT *, array_position(${toArrayLiteral(changeClasses)}::text[], class) AS rank,
+    SELECT *, array_position(${raw(CLASSES)}, class) AS rank,
       ${raw(namesOf(Object.keys(changeOrder.columns), (name) => `COALESCE(after_${name}, before_${name}) AS ${name}`))}
-    FROM classed
+    FROM (
+      SELECT *, ${raw(CLASS)} AS class, ${raw(COLUMNS)} AS columns
+      FROM beside WHERE (before_is_inside OR after_is_inside) AND ${raw(differ(lineNames))}
+    ) AS classed
   ), change AS MATERIALIZED (
     SELECT *, row_number() OVER (ORDER BY rank, allocation_id) AS no FROM ranked
   ), entry AS (
     ${raw(entriesOf('before', -1))} UNION ALL ${raw(entriesOf('after', 1))}
-  ), placed AS (
-    SELECT *, ${raw(
-      (['transaction', 'deposit'] as const)
-        .map((kind) => {
-          const partition = [...fund, `${kind}_id`].join(', ');
-          return `row_number() OVER (PARTITION BY ${partition}, sign ORDER BY no) AS turn_of_${kind}, min(no) OVER (PARTITION BY ${partition}) AS no_of_${kind}`;
-        })
-        .join(', '),
-    )}
-    FROM entry
+  ), placed AS MATERIALIZED (
+    SELECT *, ${raw((['transaction', 'deposit'] as const).map((kind) => firstOf(kind, fund)).join(', '))} FROM entry
   ), effect AS (
-    SELECT no, designation_id, designation, sign AS lines, 0 AS transactions, 0 AS deposits, sign * amount AS line_amount, sign * fee_amount AS line_fee_amount,
+    SELECT no, rank, designation_id, designation, sign AS lines, 0 AS transactions, 0 AS deposits, sign * amount AS line_amount, sign * fee_amount AS line_fee_amount,
       0 AS transaction_amount, 0 AS transaction_fee_amount, sign * COALESCE(allocation_amount, 0) AS allocation_amount,
       CASE WHEN allocation_amount IS NULL THEN sign ELSE 0 END AS unknown_allocations
     FROM placed
     UNION ALL
-    SELECT no_of_transaction, designation_id, designation, 0, sign, 0, 0, 0, sign * amount, sign * fee_amount, 0, 0
+    SELECT no_of_transaction, rank_of_transaction, designation_id, designation, 0, sign, 0, 0, 0, sign * amount, sign * fee_amount, 0, 0
     FROM placed WHERE ${isFirst('transaction', ['deposit_date', 'deposit_id', 'transaction_id', ...fund])}
     UNION ALL
-    SELECT no_of_deposit, designation_id, designation, 0, 0, sign, 0, 0, 0, 0, 0, 0
+    SELECT no_of_deposit, rank_of_deposit, designation_id, designation, 0, 0, sign, 0, 0, 0, 0, 0, 0
     FROM placed WHERE ${isFirst('deposit', ['deposit_date', 'deposit_id', ...fund])}
   )`;
 }
 
-/** The values that two lines of one share have in common, whatever their ids are. A gift that has a new id counts by that one. */
-const keyOfLine = (side: 'before' | 'after'): string =>
-  [
-    side === 'before' ? 'COALESCE(come_id, before_transaction_id)' : 'after_transaction_id',
-    ...OF_GIFT.map((name) => `${side}_${name}::text`),
-    `${side}_designation_id::text`,
-    `COALESCE(${side}_allocation_amount::text, '')`,
-  ].join(', ');
+const CLASSES = `ARRAY[${changeClasses.map((name) => `'${name}'`).join(', ')}]`;
+
+/**
+ * The turn of an entry among those of its gift or deposit, and the change that these count at: the first one. A deposit that both sides have,
+ * and a gift of the same amounts, stay as they were.
+ */
+function firstOf(kind: 'transaction' | 'deposit', fund: readonly string[]): string {
+  const all = `OVER (PARTITION BY ${[...fund, `${kind}_id`].join(', ')})`;
+  const same = kind === 'deposit' ? [] : ['amount', 'fee_amount'].map((name) => ` AND min(${name}) ${all} = max(${name}) ${all}`);
+  return `row_number() OVER (PARTITION BY ${[...fund, `${kind}_id`].join(', ')}, sign ORDER BY no) AS turn_of_${kind},
+      min(no) ${all} AS no_of_${kind}, min(rank) ${all} AS rank_of_${kind}, min(sign) ${all} < max(sign) ${all}${same.join('')} AS stays_${kind}`;
+}
 
 const ENTRY = [
   'deposit_date',
@@ -272,7 +250,7 @@ const ENTRY = [
 ] as const;
 /** The lines of one side of the changes that lie in the set, with the sign of what they add. */
 const entriesOf = (side: 'before' | 'after', sign: 1 | -1): string =>
-  `SELECT no, ${sign} AS sign, ${namesOf(ENTRY, (name) => `${side}_${name} AS ${name}`)} FROM change WHERE ${side}_is_inside`;
+  `SELECT no, rank, ${sign} AS sign, ${namesOf(ENTRY, (name) => `${side}_${name} AS ${name}`)} FROM change WHERE ${side}_is_inside`;
 
 const toCamelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const AMOUNTS = ['line_amount', 'line_fee_amount', 'transaction_amount', 'transaction_fee_amount', 'allocation_amount'];
@@ -282,7 +260,8 @@ const EFFECTS = [
   ...AMOUNTS.map((name) => `sum(effect.${name})::numeric(40, 2)::text AS "${toCamelCase(name)}"`),
 ].join(', ');
 
-const SOURCE = `SELECT change.*, figure.* FROM change JOIN (SELECT no AS of_no, ${EFFECTS} FROM effect GROUP BY no) AS figure ON of_no = no`;
+// Each change has figures. A FULL JOIN has no plan that looks through all of them for each change.
+const SOURCE = `SELECT change.*, figure.* FROM change FULL JOIN (SELECT no AS of_no, ${EFFECTS} FROM effect GROUP BY no) AS figure ON of_no = no`;
 
 /** The value of a column of one side, as it leaves the database. */
 function toValue(side: 'before' | 'after', name: LineName): string {

@@ -90,6 +90,8 @@ interface OperationFields {
 interface ChoosingField {
   /** True when the field reads deposits of the days that its own arguments bound, which are all days where it takes none. */
   readonly readsDays: boolean;
+  /** True when it reads lines beyond its own arguments: a change tells where a line came from, and where it went. */
+  readonly readsBeyond: boolean;
   readonly given: ReadonlyMap<string, ValueNode>;
 }
 
@@ -123,7 +125,11 @@ function findFields(schema: GraphQLSchema, { definitions }: DocumentNode, operat
       const isRoot = types.getParentType() === schema.getQueryType();
       if (isRoot) roots.push(name);
       const readsDays = takesDates || (isRoot && !name.startsWith('__') && !WITHOUT_DAYS.has(name));
-      found.push({ readsDays, given: new Map(node.arguments?.map((argument) => [argument.name.value, argument.value])) });
+      found.push({
+        readsDays,
+        readsBeyond: isRoot && name === 'depositChanges',
+        given: new Map(node.arguments?.map((argument) => [argument.name.value, argument.value])),
+      });
     },
     [Kind.FRAGMENT_SPREAD]: ({ name }) => void spread.add(name.value),
   });
@@ -152,12 +158,15 @@ export function toReadRange(asked: AskedOperation): ReadRange {
     starts.push(isLocalDate(startDate) ? startDate : null);
     ends.push(isLocalDate(endDate) ? endDate : null);
   };
-  for (const { readsDays, given } of fieldsOf(asked).choosing) {
+  for (const { readsDays, readsBeyond, given } of fieldsOf(asked).choosing) {
     const valueOf = (name: string): unknown => {
       const node = given.get(name);
       return node && valueFromASTUntyped(node, values);
     };
-    if (readsDays) {
+    if (readsBeyond) {
+      addPeriod({});
+      pendings.push('WITH');
+    } else if (readsDays) {
       addPeriod({ startDate: valueOf('startDate'), endDate: valueOf('endDate') });
       pendings.push(toPending(valueOf('pending'), valueOf('includePending')));
     }

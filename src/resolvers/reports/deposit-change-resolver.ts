@@ -32,6 +32,7 @@ export class DepositChangeResolver {
   ): Promise<DepositChangeConnectionSource> {
     const { organization, mayReadDonors } = await access.authorizeDonors();
     const lineSet = toNarrowedLineSet(organization.id, which);
+    if (classes?.length === 0) throw new InputError('class is an empty list: leave it out for all classes', 'class');
     assertNoRecords(selectedPaths(info));
     const find = (name: 'from' | 'to') => (asOf: NonNullable<ReturnType<typeof toAsOf>>) =>
       this.bookService.findState(organization.id, asOf, books, { name, argument: name });

@@ -34,7 +34,10 @@ registerEnumType(changeClassEnum, {
     MONEY: { description: 'The amount, the fee or the share is another one.' },
     ADDED: { description: 'The line is new.' },
     REMOVED: { description: 'The line is gone.' },
-    MOVED: { description: 'The money is the same, and its date, deposit, status, gift, donor or fund is another one.' },
+    MOVED: {
+      description:
+        'The money is the same, and its date, deposit, status, gift, donor or fund is another one, or only one of the two lines fits the filter.',
+    },
     REKEYED: {
       description:
         'The gift or the allocation has another ID, and its deposit, fund and money are the same. A line that is gone and one that is new make one change. It adds nothing to the figures.',

@@ -43,4 +43,9 @@ export const answerEntries: readonly TrustEntry[] = [
     ...{ id: 'T55', subject: 'sequences of imports', goal: 'they end with the lines of one import of the final books' },
     ...{ attack: 'histories', tests: { 'report/line-history.test.ts': [] } },
   },
+  {
+    ...{ id: 'T58', subject: 'states that the books had' },
+    goal: 'each is answered again as it was then, on every door; the figures before and the changes add up to those after',
+    tests: { 'report/past-states.test.ts': [], 'report/deposit-changes.test.ts': [] },
+  },
 ];

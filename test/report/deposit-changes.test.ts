@@ -306,6 +306,84 @@ describe('whoever asks what changed', () => {
     expect(told(joined)).toEqual([['MOVED', 'A3', 'A3', 'transactionId']]);
   });
 
+  test('sees which of some equal gifts has a new id by the lines that it keeps', async () => {
+    const gifts = (...ids: readonly (readonly [allocation: string, gift: string, memo?: string])[]): object[] =>
+      ids.map(([allocation_id, transaction_id, memo = '']) => ({ ...single, allocation_id, transaction_id, main_memo: memo }));
+    const [renamed, moved] = [['transactionId'], ['transactionId', 'mainMemo']];
+    for (const [before, after, changes] of [
+      [
+        gifts(['A1', 'T1'], ['A2', 'T2']),
+        gifts(['A2', 'T3']),
+        [
+          ['REKEYED', 'A2', 'A2', ...renamed],
+          ['REMOVED', 'A1', undefined],
+        ],
+      ],
+      [
+        gifts(['A1', 'T1'], ['A2', 'T2']),
+        gifts(['A1', 'T4'], ['A2', 'T3']),
+        [
+          ['REKEYED', 'A1', 'A1', ...renamed],
+          ['REKEYED', 'A2', 'A2', ...renamed],
+        ],
+      ],
+      [
+        gifts(['A1', 'T1', 'a'], ['A2', 'T2', 'b']),
+        gifts(['A1', 'T8', 'z'], ['A2', 'T9', 'b']),
+        [
+          ['REKEYED', 'A1', 'A1', ...moved],
+          ['REKEYED', 'A2', 'A2', ...renamed],
+        ],
+      ],
+    ] as const) {
+      const found = told(await changesOf(before, after)) as string[][];
+      expect(found.sort((one, other) => one[1]!.localeCompare(other[1]!))).toEqual(
+        [...changes].sort((one, other) => one[1]!.localeCompare(other[1]!)),
+      );
+    }
+    // A gift whose line went to another one takes no turn, whatever part of it the filter fits.
+    const other = { ...single, allocation_id: 'A0', transaction_id: 'T5', deposit_id: 'D3', deposit_date: '2024-01-06' };
+    const before = [...gifts(['A2', 'T1'], ['A5', 'T2']), other];
+    const after = [...gifts(['A9', 'T9']), other, { ...other, allocation_id: 'A2' }];
+    expect(told(await changesOf(before, after)).map((each) => (each as string[]).slice(0, 3))).toEqual([
+      ['MOVED', 'A2', 'A2'],
+      ['REKEYED', 'A5', 'A9'],
+    ]);
+    const filtered = await changesOf(
+      [...gifts(['A2', 'T1']), other],
+      [{ ...single, allocation_id: 'A9', transaction_id: 'T9', payment_type: 'x' }, other, { ...other, allocation_id: 'A2' }],
+      'pending: WITH, filter: { transactionIds: ["T9"] }',
+    );
+    expect(told(filtered)).toEqual([['ADDED', undefined, 'A9']]);
+  });
+
+  test('sees hundreds of lines that come, move and go, while nothing is known of their number', async () => {
+    const organization = await createOrganization(gateway.services);
+    const lines = (date: string): object[] =>
+      Array.from({ length: 900 }, (_, at) => ({
+        ...single,
+        deposit_id: `E${at >> 5}`,
+        deposit_date: date,
+        transaction_id: `G${at}`,
+        allocation_id: `L${at}`,
+      }));
+    const states = [
+      [split, rest],
+      [split, rest, ...lines('2024-02-01')],
+      [split, rest, ...lines('2024-03-01')],
+      [split, rest],
+    ];
+    for (const state of states) await importLines(gateway.services, organization, state, all);
+    for (const [from, name] of [
+      [1, 'ADDED'],
+      [2, 'MOVED'],
+      [3, 'REMOVED'],
+    ] as const) {
+      const given = `from: { version: ${from} }, to: { version: ${from + 1} }, pending: WITH`;
+      expect(await readChanges(organization, given, 'classes { class changes }')).toEqual({ classes: [{ class: name, changes: 900 }] });
+    }
+  });
+
   test('sees thousands of gifts that have new ids, and new memos after that', async () => {
     const lines = (letter: string, memo: string): object[] =>
       Array.from({ length: 10_000 }, (_, at) => ({

@@ -127,10 +127,11 @@ const isOfBoth = (window: string): string => `min(side) OVER ${window} < max(sid
  * The common tables `change`, of the changed lines, and `effect`, of what each adds to the figures; with `isByFund`, to those of its fund.
  * PostgreSQL knows nothing of the rows of such tables, and would look through all of one for each row of another. So they are joined in ways
  * that have no such plan, or not at all. The tables before, in their order:
- * - `around`: the gifts of lines of the set that were written anew between the two states, and those of their deposits;
+ * - `around`: the gifts of lines of the set that were written anew between the two states, those of their deposits, and those that lines of
+ *   these come from or go to;
  * - `written`: the lines of these gifts as the first state has them, with side -1, and as the second one has them, with side 1;
  * - `gifts`, `named`: lines that one side alone has, or whose gift it alone has. A gift that is gone as a whole is called by the id of the new
- *   one that is equal but for its ids;
+ *   one that is equal but for its ids: of the one that has a line of it, or else of the one in its turn;
  * - `shares`, `keyed`: all lines with the key of their change, which a line that is gone shares with a new one of the same gift, fund and money;
  * - `beside`: both sides of each change; `returned`: lines that came back to what they were, so that they have not changed;
  * - `entry`, `placed`: the lines of each side that lie in the set. The first of a gift, and of a deposit, stands for it.
@@ -150,12 +151,15 @@ function withChanges({ lineSet, from, to }: ChangeSet, isByFund = false): Prisma
     '1': sql`${organization} AND since > ${since}::bigint AND ${hasBegun} AND ${stands}`,
   };
   /** Reads both sides. */
-  const readWritten = (values: Prisma.Sql, more = sql``): Prisma.Sql =>
-    sql`SELECT -1 AS side, ${values} FROM deposit_line WHERE ${ofSide['-1']}${more}
-    UNION ALL SELECT 1 AS side, ${values} FROM deposit_line WHERE ${ofSide['1']}${more}`;
-  /** The condition that a line which has not changed has these values of another one. An index finds it: OFFSET keeps it from being joined. */
+  const readWritten = (values: Prisma.Sql): Prisma.Sql =>
+    sql`SELECT -1 AS side, ${values} FROM deposit_line WHERE ${ofSide['-1']} UNION ALL SELECT 1, ${values} FROM deposit_line WHERE ${ofSide['1']}`;
+  /**
+   * The condition that a line which has not changed has these values of another one. OFFSET keeps it from being joined, and the sums keep it from
+   * the indexes by version, which have most lines.
+   */
   const hasUnchanged = (of: string, columns: readonly string[], more = sql``): Prisma.Sql =>
-    sql`EXISTS (SELECT FROM deposit_line WHERE ${organization} AND since <= ${since}::bigint AND ${stands}${more}
+    sql`EXISTS (SELECT FROM deposit_line
+      WHERE ${organization} AND since + 0 <= ${since}::bigint AND ${to === undefined ? raw(IS_CURRENT) : sql`until + 0 > ${numberOf(to)}::bigint`}${more}
       AND (${raw(columns.join(', '))}) = (${raw(namesOf(columns, (name) => `${of}.${name}`))}) OFFSET 0)`;
   const fund = isByFund ? ['designation_id'] : [];
   /** The condition that an entry stands for its gift or deposit, and that no line that has not changed is of the same. */
@@ -163,25 +167,31 @@ function withChanges({ lineSet, from, to }: ChangeSet, isByFund = false): Prisma
     sql`${raw(`turn_of_${kind} = 1 AND NOT stays_${kind}`)} AND NOT ${hasUnchanged('placed', columns, sql` AND ${inside}`)}
       AND (${raw(namesOf(columns, (name) => `placed.${name}`))}) NOT IN (SELECT ${raw(namesOf(columns, (name) => `before_${name}`))} FROM returned)`;
   return sql`around AS MATERIALIZED (
-    SELECT DISTINCT transaction_id FROM (
-      SELECT transaction_id, bool_or(is_inside) OVER (PARTITION BY allocation_id) OR bool_or(is_inside) OVER (PARTITION BY deposit_date, deposit_id) AS is_near
-      FROM (${readWritten(sql`allocation_id, transaction_id, deposit_date, deposit_id, ${inside} AS is_inside`)}) AS line
+    SELECT DISTINCT transaction_id, true AS is_around FROM (
+      SELECT transaction_id, bool_or(is_near) OVER (PARTITION BY allocation_id) AS is_near FROM (
+        SELECT transaction_id, allocation_id,
+          bool_or(is_inside) OVER (PARTITION BY allocation_id) OR bool_or(is_inside) OVER (PARTITION BY deposit_date, deposit_id) AS is_near
+        FROM (${readWritten(sql`allocation_id, transaction_id, deposit_date, deposit_id, ${inside} AS is_inside`)}) AS line
+      ) AS line
     ) AS line WHERE is_near
   ), written AS MATERIALIZED (
-    SELECT *, count(*) OVER (PARTITION BY allocation_id) = 1 AS is_single, NOT ${raw(isOfBoth('(PARTITION BY transaction_id)'))} AS is_lone
-    FROM (${readWritten(sql`${raw(LINE_VALUES)}, ${inside} AS is_inside`, sql` AND transaction_id IN (SELECT transaction_id FROM around)`)}) AS lines
+    SELECT *, count(*) OVER (PARTITION BY allocation_id) = 1 AS is_single, NOT ${raw(isOfBoth('(PARTITION BY transaction_id)'))} AS is_lone,
+      max(transaction_id) FILTER (WHERE side = 1) OVER (PARTITION BY allocation_id) AS later_id
+    FROM (${readWritten(sql`${raw(LINE_VALUES)}, ${inside} AS is_inside`)}) AS line FULL JOIN around USING (transaction_id)
+    WHERE COALESCE(is_around, false)
   ), gifts AS (
     SELECT *, is_lone AND NOT ${hasUnchanged('written', ['deposit_date', 'deposit_id', 'transaction_id'])} AS is_whole,
-      array_agg(designation_id || ' ' || ${raw(SHARE)}) OVER (
-        PARTITION BY side, transaction_id ORDER BY designation_id, ${raw(SHARE)} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-      ) AS gift_shares
-    FROM written WHERE is_single OR is_lone
+      count(*) OVER gift AS lines, sum(hashtextextended(designation_id || ' ' || ${raw(SHARE)}, 0)) OVER gift AS shares_hash,
+      max(later_id) FILTER (WHERE NOT is_single) OVER gift AS kept_id
+    FROM written WHERE is_single OR is_lone WINDOW gift AS (PARTITION BY side, transaction_id)
   ), named AS (
     SELECT *, CASE WHEN is_whole AND ${raw(isOfBoth('same'))} THEN max(transaction_id) FILTER (WHERE side = 1) OVER same ELSE transaction_id END AS gift
     FROM (
-      SELECT *, dense_rank() OVER (PARTITION BY side, is_whole, ${raw(SAME_GIFT)}, gift_shares ORDER BY payment_type, main_memo, transaction_id) AS gift_turn
+      SELECT *, CASE WHEN kept_id IS NULL THEN dense_rank() OVER (
+          PARTITION BY side, is_whole, kept_id, ${raw(SAME_GIFT)}, lines, shares_hash ORDER BY payment_type, main_memo, transaction_id
+        ) END AS gift_turn
       FROM gifts
-    ) AS turned WINDOW same AS (PARTITION BY is_whole, ${raw(SAME_GIFT)}, gift_shares, gift_turn)
+    ) AS turned WINDOW same AS (PARTITION BY is_whole, kept_id, gift_turn, ${raw(SAME_GIFT)}, lines, shares_hash)
   ), shares AS (
     SELECT *, row_number() OVER (
         PARTITION BY side, is_single, gift, ${raw(SAME_GIFT)}, designation_id, ${raw(SHARE)} ORDER BY designation_memo, allocation_id

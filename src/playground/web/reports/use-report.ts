@@ -182,7 +182,7 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
 /** An error in words for a state that the books have not had. Any other error stays as it is. */
 async function explainState(error: unknown, provision: string, { choices, timeZone }: ReportPlan): Promise<unknown> {
   if (!(error instanceof GatewayError) || !/^as_?[oO]f: /.test(error.message)) return error;
-  const { history } = await askGateway<HistoryQuery>(provision, { query: historyQuery }).catch(() => ({ history: null }));
+  const { history } = await askGateway<HistoryQuery>(provision, { query: historyQuery });
   if (!history) return new GatewayError('The books have not changed yet: nothing has been imported.');
   const write = new Intl.DateTimeFormat(navigator.languages, { dateStyle: 'medium', timeStyle: 'short', timeZone });
   const [first, last] = [history.earliest, history.latest].map(

@@ -16,7 +16,7 @@ const NAMES = ['donor_first_name', 'donor_last_name'];
 const LINES = 20;
 
 /** Random texts of exactly so many bytes of UTF-8, which no compression makes shorter: characters of one to four bytes. */
-const anyTextOf = (bytes: number): fc.Arbitrary<string> =>
+const anyCharactersOf = (bytes: number): fc.Arbitrary<string> =>
   fc
     .array(
       fc.oneof(
@@ -37,6 +37,8 @@ const anyTextOf = (bytes: number): fc.Arbitrary<string> =>
       }
       return text.padEnd(text.length + bytes - Buffer.byteLength(text), '~');
     });
+/** The same between two letters: an id that begins or ends with a character that nobody sees is refused. */
+const anyTextOf = (bytes: number): fc.Arbitrary<string> => anyCharactersOf(bytes - 2).map((text) => `a${text}z`);
 const longest = fc.record({
   deposit_id: anyTextOf(600),
   transaction_id: anyTextOf(600),
@@ -61,7 +63,8 @@ test('an operator gets back every name and id of the most bytes, and every long 
       expect(response.sort(byDonor)).toEqual(lines);
     },
   );
-  await fc.assert(property, { numRuns: 2 });
+  // Shorter texts would prove nothing.
+  await fc.assert(property, { numRuns: 2, endOnFailure: true });
 });
 const byDonor = (a: Record<string, unknown>, b: Record<string, unknown>): number => Number(a.donor_id) - Number(b.donor_id);
 

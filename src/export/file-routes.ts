@@ -1,10 +1,12 @@
-import type { Request, Router } from 'express';
+import type { Router } from 'express';
 import type { ReadRange } from '../domain/audit/audit-service';
 import { numberOf } from '../data/postgres/version-stamp';
 import { FileCount } from '../domain/audit/file-count';
 import { AppError } from '../errors';
-import { chosenColumns, fileOptionNames, namesOfConditions, parseFileOptions, parseFileQuery } from '../formats/file-address';
+import { chosenColumns, fileOptionNames, fileReports, namesOfConditions, parseFileOptions, parseFileQuery } from '../formats/file-address';
 import { createFileLayout } from '../formats/file-format';
+import type { RequestContext } from '../resolvers/request/request-context';
+import { ALL_TIME } from '../values/dates';
 import { fileFormatNames, fileFormats, type FileFormat } from '../values/file-formats';
 import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import { EntityTag } from '../http/entity-tag';
@@ -13,7 +15,6 @@ import { recordOf } from '../http/request-record';
 import { createRequestRouter, type Attempt, type RequestHandler } from '../http/request-router';
 import { sendRows, toContentCoding } from '../http/row-sender';
 import type { FileResolver, FileSource, FileTotals } from '../resolvers/reports/file-resolver';
-import type { RequestContext } from '../resolvers/request/request-context';
 
 const BOM = '\uFEFF';
 /** The part of a file's name that says which dates its range is of. */
@@ -23,6 +24,8 @@ const FILE_SHA256 = 'X-Export-File-SHA256';
 const RANGE = 'X-Export-Range';
 /** Sent where the range is not of deposit dates. */
 const DATE_BASIS = 'X-Export-Date-Basis';
+/** Sent with changes: the version that they begin with. They end with the data version. */
+const FROM_VERSION = 'X-Export-From-Version';
 /** The control totals of a file, by their headers and trailers. A total without a value is left out. */
 const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | null | undefined>> = {
   'X-Export-Rows': ({ rows }) => rows,
@@ -41,17 +44,12 @@ const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | 
  * contract's body (section 2.3).
  */
 export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
-  const reports = {
-    'deposit-details': (context: RequestContext, request: Request) =>
-      resolver.depositDetails((findDates) => parseFileQuery('lines', request.query, findDates), context),
-    'deposit-summary': (context: RequestContext, request: Request) =>
-      resolver.depositSummary((findDates) => parseFileQuery('summary', request.query, findDates), context),
-  };
-  const exports = Object.entries(reports).flatMap(([name, open]) =>
+  const exports = fileReports.flatMap((name) =>
     fileFormatNames.map((format): [string, RequestHandler] => [
       `/export/${name}.${format}`,
       async (attempt) => {
-        const file = await open(attempt.context, attempt.request);
+        const { context, request } = attempt;
+        const file = await resolver.file(name, (findDates) => parseFileQuery(name, request.query, findDates), context);
         await sendFile(file, { name, format }, attempt, kit);
       },
     ]),
@@ -102,7 +100,6 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
   const { template, tail } = layout;
   const head = (hasBom && format === 'csv' ? BOM : '') + layout.head;
   const { startDate, endDate, dateBasis, state } = file.lineSet;
-  const ofState = state === undefined ? '' : `-as-of-${numberOf(state)}`;
   const tag = new EntityTag(file.rows, { head, template, tail }, state);
   if (tag.answersNotModified(request, response, context)) return;
   const spooled = totalsMode === 'headers' ? await file.readTotals(template) : undefined;
@@ -113,11 +110,15 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
     isFile && totalsMode === 'trailers' && file.bytesWithTotals
       ? file.bytesWithTotals(template)
       : { rows: spooled?.rows ?? file.rows.bytes(template), totals: () => totalsBefore };
-  const basis: Readonly<Record<string, string>> = dateBasis === 'TRANSACTION_DATE' ? { [DATE_BASIS]: dateBasis } : {};
-  const headers = { [RANGE]: `${startDate}/${endDate}`, ...basis, ...(totalsBefore && toHeaders(totalsBefore)) };
+  const facts: Readonly<Record<string, string>> = {
+    [RANGE]: `${startDate}/${endDate}`,
+    ...(dateBasis === 'TRANSACTION_DATE' && { [DATE_BASIS]: dateBasis }),
+    ...(file.from !== undefined && { [FROM_VERSION]: String(file.from) }),
+  };
+  const headers = { ...facts, ...(totalsBefore && toHeaders(totalsBefore)) };
   // HTTP/1.0 has no chunked coding, and trailers need it.
   const hasTrailers = request.httpVersion !== '1.0';
-  const announced = totalsMode === 'trailers' ? [RANGE, ...Object.keys(basis), ...Object.keys(TOTALS)] : Object.keys(headers);
+  const announced = totalsMode === 'trailers' ? [...Object.keys(facts), ...Object.keys(TOTALS)] : Object.keys(headers);
   const count = new FileCount();
   const toTrailers = () => {
     const found = totals();
@@ -125,14 +126,15 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
   };
   const reading: DoorReading = {
     operation: { door: 'file', name: request.path.slice(1), hash: null },
-    range: () => toRange({ ...file.lineSet, conditions: namesOfConditions(file.query) }),
+    // A change tells where a line came from and where it went, so that it reads lines of all days.
+    range: () => toRange({ ...(file.query.changes ? ALL_LINES : file.lineSet), conditions: namesOfConditions(file.query) }),
     areInHeaders: totalsBefore !== undefined,
     ...(isFile && {
-      lines: () => file.bytesWithTotals && (totals()?.all.lines ?? file.rows.rowCount?.()),
+      lines: () => file.bytesWithTotals && (totals()?.lines ?? file.rows.rowCount?.()),
       file: { ...file.facts, format },
     }),
     atEnd: () => ({
-      ...(isFile && { ...count.facts, lines: totals()?.all.lines ?? null, digest: totals()?.digest ?? null }),
+      ...(isFile && { ...count.facts, lines: totals()?.lines ?? null, digest: totals()?.digest ?? null }),
       ...(state !== undefined && { dataVersion: numberOf(state) }),
     }),
   };
@@ -145,7 +147,7 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
         response.set({
           ...headers,
           'Content-Type': fileFormats[format].mediaType,
-          'Content-Disposition': `attachment; filename="${name}-${DAYS_OF[dateBasis]}${startDate}-${endDate}${ofState}.${format}"`,
+          'Content-Disposition': `attachment; filename="${name}-${DAYS_OF[dateBasis]}${startDate}-${endDate}${stateOf(file, context)}.${format}"`,
           ...(isFile && open && { 'X-Export-Id': open.id }),
           ...(isFile && hasTrailers && { Trailer: [...announced, FILE_SHA256].join(', ') }),
         });
@@ -159,6 +161,13 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
   );
 }
 
+/** The part of a file's name that says which state it is of, or between which two its changes lie. */
+function stateOf({ lineSet: { state }, from }: FileSource, { books }: RequestContext): string {
+  if (from !== undefined) return `-from-${from}-to-${numberOf(state ?? books.version!)}`;
+  return state === undefined ? '' : `-as-of-${numberOf(state)}`;
+}
+
+const ALL_LINES = { ...ALL_TIME, pending: 'WITH' } as const;
 /** The range of a file. Callers ask for a receipt again and again until its file has arrived; those readings are equal. */
 const toRange = ({ startDate, endDate, pending, conditions }: ReadRange): ReadRange => ({ startDate, endDate, pending, conditions });
 

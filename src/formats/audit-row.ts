@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LocalDate } from '../values/dates';
+import type { FileReport } from './file-address';
 import type { PendingChoice } from './line-conditions';
 
 /** The kinds of audit rows of single events, which the log and the metrics tell too. */
@@ -11,8 +12,6 @@ export type AuditKind = (typeof auditKinds)[number];
 /** The ways into the gateway, by their names in the audit. `gateway` is the gateway itself. */
 export const auditDoors = ['v2', 'graphql', 'file', 'command', 'operators', 'gateway'] as const;
 export type AuditDoor = (typeof auditDoors)[number];
-
-type ReportName = 'deposit-details' | 'deposit-summary';
 
 /** The facts of an audit row. A row of the end of a reading has its outcome alone, and the row of its start all that is known before. */
 export interface AuditFacts {
@@ -30,7 +29,7 @@ export interface AuditFacts {
   /** The IP address of the caller; null on the command line. */
   readonly address: string | null;
   /** The report of a file; null for other readings. */
-  readonly report: ReportName | null;
+  readonly report: FileReport | null;
   readonly format: string | null;
   /** The range of deposit dates, or of dates of transactions where the conditions say so; null where the operation had none. */
   readonly startDate: LocalDate | null;

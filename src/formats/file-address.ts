@@ -4,7 +4,8 @@ import { describeMoneyFault, isMoney } from '../values/money';
 import { valueAt } from '../values/paths';
 import { periodNames, type FindDates, type PeriodDates, type PeriodName } from '../values/periods';
 import { AS_OF_FORM, asOfNames, formatAsOf, parseAsOf, toStateCondition, type AsOf } from './as-of';
-import { lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
+import { changeClasses, type ChangeClass } from '../values/change-classes';
+import { changeColumns, lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
 import type { FileColumns } from './file-format';
 import {
   conditionNames,
@@ -35,10 +36,21 @@ interface FileLines {
   readonly asOf?: AsOf;
 }
 
-/** The content of a file: its lines, groups and columns. */
+/** The changes of a file: those between two states of the books. */
+interface FileChanges {
+  readonly from: AsOf;
+  /** The newest state when it is missing. */
+  readonly to?: AsOf;
+  /** All classes when it is missing. */
+  readonly classes?: readonly ChangeClass[];
+}
+
+/** The content of a file: its lines, groups or changes, and its columns. */
 export interface FileQuery {
   readonly lines: FileLines;
-  /** The grouping of a summary; undefined for a file of lines. */
+  /** The changes of the lines; undefined for a file of the lines themselves, or of a summary. */
+  readonly changes?: FileChanges | undefined;
+  /** The grouping of a summary; undefined for another file. */
   readonly groupBy?: readonly GroupBy[] | undefined;
   /** The first month of a summary's quarters and years, 1 to 12. */
   readonly fiscalYearStart?: number;
@@ -123,7 +135,14 @@ const CONDITION_TYPES = {
   numbers: (...path: string[]) => list(number(...path)),
 };
 
-const LINE_PARAMETERS: Readonly<Record<string, Parameter>> = {
+const state = (...path: string[]): Parameter => ({
+  path,
+  read: parseAsOf,
+  write: (value) => formatAsOf(value as AsOf),
+  expected: AS_OF_FORM,
+});
+
+const PERIOD_PARAMETERS: Readonly<Record<string, Parameter>> = {
   start_date: date('lines', 'startDate'),
   end_date: date('lines', 'endDate'),
   date_basis: choice(...dateBases)('lines', 'dateBasis'),
@@ -135,14 +154,27 @@ const LINE_PARAMETERS: Readonly<Record<string, Parameter>> = {
     ]),
   ),
   pending: choice(...pendingChoices)('lines', 'pending'),
-  [asOfNames.file]: { path: ['lines', 'asOf'], read: parseAsOf, write: (value) => formatAsOf(value as AsOf), expected: AS_OF_FORM },
 };
-const SUMMARY_PARAMETERS: Readonly<Record<string, Parameter>> = {
-  ...LINE_PARAMETERS,
-  group_by: list(choice(...groupBys)('groupBy')),
-  fiscal_year_start: month('fiscalYearStart'),
-};
+const LINE_PARAMETERS = { ...PERIOD_PARAMETERS, [asOfNames.file]: state('lines', 'asOf') };
+/** The reports that files are of, by their names in addresses, each with its parameters. */
+const PARAMETERS = {
+  'deposit-details': LINE_PARAMETERS,
+  'deposit-summary': {
+    ...LINE_PARAMETERS,
+    group_by: list(choice(...groupBys)('groupBy')),
+    fiscal_year_start: month('fiscalYearStart'),
+  },
+  'deposit-changes': {
+    from: state('changes', 'from'),
+    to: state('changes', 'to'),
+    class: list(choice(...changeClasses)('changes', 'classes')),
+    ...PERIOD_PARAMETERS,
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, Parameter>>>>;
+export type FileReport = keyof typeof PARAMETERS;
+export const fileReports = Object.keys(PARAMETERS) as readonly FileReport[];
 const DATES = ['start_date', 'end_date'] as const;
+const NEEDED: readonly string[] = [...DATES, 'from'];
 /** The parameter that stands in place of two dates. */
 const PERIOD = 'period';
 const namedPeriod = choice(...periodNames)();
@@ -159,10 +191,15 @@ export const reservedNames: readonly string[] = [...Object.keys(OPTIONS), PERIOD
 /** The parameters of FileOptions. */
 export const fileOptionNames: readonly string[] = Object.keys(OPTIONS);
 
-const parametersOf = ({ groupBy }: Pick<FileQuery, 'groupBy'>) => (groupBy ? SUMMARY_PARAMETERS : LINE_PARAMETERS);
+/** The report that a file is of. */
+export const reportOf = ({ groupBy, changes }: Pick<FileQuery, 'groupBy' | 'changes'>): FileReport =>
+  changes ? 'deposit-changes' : groupBy ? 'deposit-summary' : 'deposit-details';
+
+const parametersOf = (report: FileReport): Readonly<Record<string, Parameter>> => PARAMETERS[report];
 
 /** The columns that a file can have. */
-export function columnsOf({ groupBy, lines }: Pick<FileQuery, 'groupBy' | 'lines'>): ColumnChoice {
+export function columnsOf({ groupBy, changes, lines }: Pick<FileQuery, 'groupBy' | 'changes' | 'lines'>): ColumnChoice {
+  if (changes) return changeColumns;
   return groupBy ? summaryColumns(groupBy) : lineColumns((lines.pending ?? (lines.includePending ? 'WITH' : 'WITHOUT')) !== 'WITHOUT');
 }
 
@@ -176,17 +213,16 @@ export function chosenColumns(query: FileQuery): FileColumns {
  * Reads a file's content from its address. A named period becomes the dates that it has now. Throws INVALID_PARAMETERS with the parameter
  * and its fault.
  */
-export function parseFileQuery(report: 'lines' | 'summary', address: QueryString, findDates: FindDates): FileQuery {
+export function parseFileQuery(report: FileReport, address: QueryString, findDates: FindDates): FileQuery {
   const { dates, others } = parsePeriod(address, DATES, findDates);
   const given: QueryString = dates ? { ...others, start_date: dates.startDate, end_date: dates.endDate } : others;
-  const groupBy = report === 'summary' ? [] : undefined;
-  const known = parametersOf({ groupBy });
+  const known = parametersOf(report);
   assertKnown(given, [...Object.keys(known), COLUMNS, ...fileOptionNames]);
-  const query: Tree = { lines: { includePending: false, filter: {} }, ...(groupBy && { groupBy }) };
+  const query: Tree = { lines: { includePending: false, filter: {} }, ...(report === 'deposit-summary' && { groupBy: [] }) };
   for (const [name, parameter] of Object.entries(known)) {
     const value = readValue(name, parameter, given[name]);
     if (value !== undefined) put(query, parameter.path, value);
-    else if (DATES.some((date) => date === name)) throw new InputError(`${name} is missing`);
+    else if (NEEDED.includes(name)) throw new InputError(`${name} is missing`);
   }
   const columns = given[COLUMNS];
   const read = query as unknown as FileQuery;
@@ -219,7 +255,7 @@ export function parseFileOptions(given: QueryString): FileOptions {
 /** The query string of a file's address, from which `parseFileQuery` reads the same query. */
 export function formatFileQuery(query: FileQuery): string {
   const parameters = new URLSearchParams();
-  for (const [name, { path, write = String }] of Object.entries(parametersOf(query))) {
+  for (const [name, { path, write = String }] of Object.entries(parametersOf(reportOf(query)))) {
     for (const value of [parameterAt(query, path) ?? []].flat()) {
       if (value !== '' || WORDS.has(name)) parameters.append(name, writeText(write(value)));
     }
@@ -231,6 +267,7 @@ export function formatFileQuery(query: FileQuery): string {
 
 /** The path of a condition that no line meets, or undefined. No address can express it. An empty name is no condition. */
 export function findUnmet(query: FileQuery): string | undefined {
+  if (query.changes?.classes?.length === 0) return 'class';
   const unmet = Object.values(lineConditions).find(({ path, type }) => {
     const value = parameterAt(query, ['lines', 'filter', ...path.split('.')]);
     if (Array.isArray(value)) return value.every((each) => each === '' && type !== 'words');
@@ -244,11 +281,13 @@ const GROUPED_BY = 'group_by=';
 
 /** The parameters of the conditions that a file has, without their values, which may be personal, and its groupings. */
 export const namesOfConditions = (query: FileQuery): string[] => [
-  ...Object.entries(LINE_PARAMETERS)
+  ...Object.entries(PERIOD_PARAMETERS)
     .filter(([name, { path }]) => (path.includes('filter') || name === 'pending') && parameterAt(query, path) !== undefined)
     .map(([name]) => name),
   ...(query.lines.dateBasis === 'TRANSACTION_DATE' ? [transactionDateNames.file] : []),
   ...(query.lines.asOf ? [toStateCondition(asOfNames.file, query.lines.asOf)] : []),
+  ...(query.changes ? [toStateCondition('from', query.changes.from)] : []),
+  ...(query.changes?.to ? [toStateCondition('to', query.changes.to)] : []),
   ...(query.groupBy ?? []).map((by) => GROUPED_BY + by),
 ];
 

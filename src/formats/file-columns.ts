@@ -1,6 +1,6 @@
 import { extraNames, lineFields, lineNames, v2Names, type FieldType, type LineName } from '../line/line-fields';
 import type { RowColumn } from '../rows/row-template';
-import type { FileColumns } from './file-format';
+import type { FileColumns, FileObject } from './file-format';
 import { groupColumns, type GroupBy } from './line-groups';
 
 const text = (field: string) => ({ field, kind: 'text' }) as const;
@@ -84,3 +84,37 @@ export function summaryColumns(groupBy: readonly GroupBy[]): ColumnChoice {
   const all = { ...usual, ...PARTS };
   return { usual, all, groups: { all: Object.keys(all) } };
 }
+
+const inside = (object: FileObject, columns: FileColumns): FileColumns =>
+  Object.fromEntries(Object.entries(columns).map(([name, column]) => [`${object.key}_${name}`, { ...column, inside: object }]));
+
+/** The line of one side of a change, or null. */
+const lineOf = (key: 'before' | 'after'): FileColumns =>
+  inside(
+    { key, unless: nullable(`${key}.${lineFields.allocation_id.field}`) },
+    Object.fromEntries(lineNames.map((name) => [name, { ...allLineColumns[name], field: `${key}.${lineFields[name].field}` }])),
+  );
+
+const EFFECT: FileColumns = inside(
+  { key: 'effect' },
+  {
+    lines: number(`effect.${COUNTS.lines}`),
+    transactions: number(`effect.${COUNTS.transactions}`),
+    deposits: number(`effect.${COUNTS.deposits}`),
+    unknown_allocations: number(`effect.${COUNTS.unknown_allocations}`),
+    ...Object.fromEntries(Object.entries({ ...AMOUNTS, ...SHARES }).map(([name, field]) => [name, text(`effect.${field}`)])),
+  },
+);
+
+const CHANGE: FileColumns = {
+  class: text('class'),
+  changed_columns: text('columns'),
+  was_inside: COLUMNS.boolean('wasInside'),
+  is_inside: COLUMNS.boolean('isInside'),
+  ...lineOf('before'),
+  ...lineOf('after'),
+  ...EFFECT,
+};
+
+/** The columns of a file of changes. */
+export const changeColumns: ColumnChoice = { all: CHANGE, usual: CHANGE, groups: { all: Object.keys(CHANGE) } };

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import type { VersionStamp } from '../data/postgres/version-stamp';
 import type { FileLayout } from '../formats/file-format';
 import type { RequestContext } from '../resolvers/request/request-context';
-import { RENDERING, type RowStream } from '../rows/row-stream';
+import { RENDERING, type FileRows } from '../rows/row-stream';
 import { setDataVersion } from './door-kit';
 
 /** Bytes of a digest in a tag: collisions of 144 bits do not happen. */
@@ -28,7 +28,7 @@ export class EntityTag {
   private readonly form: string;
 
   constructor(
-    rows: RowStream<unknown>,
+    rows: FileRows,
     { head, template, tail }: FileLayout,
     /** The version that the rows are of, whatever the newest one is. */
     private readonly state?: VersionStamp,

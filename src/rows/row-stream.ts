@@ -4,8 +4,8 @@ import type { RowTemplate } from './row-template';
 /** The number of the rendering. It must be raised when the same rows in the same template become other bytes. */
 export const RENDERING = 2;
 
-/** The rows of a report, all from the request's one snapshot. They are not read before a caller asks for the first of them. */
-export interface RowStream<Row> {
+/** The rows of a file, all from the request's one snapshot. They are not read before a caller asks for the first of them. */
+export interface FileRows {
   /** A text that tells these rows from others of the same data version: organization, arguments, and what the caller may see. */
   readonly key: string;
   /**
@@ -15,6 +15,10 @@ export interface RowStream<Row> {
   bytes(template: RowTemplate): AsyncGenerator<Buffer>;
   /** The number of rows that `bytes` has given; undefined until it has given the last of them. */
   readonly rowCount?: () => number | undefined;
+}
+
+/** The rows of a report. */
+export interface RowStream<Row> extends FileRows {
   /** Reads the rows as objects, for callers that cannot use bytes. The memory grows with the report. */
   objects(): Promise<Row[]>;
 }

@@ -17,7 +17,10 @@ const VALUES: Readonly<Record<string, string>> = {
   ...{ transaction_date_from: '2024-01-01', transaction_date_to: '2024-12-31', amount_min: '1.00', amount_max: '100.00' },
   ...{ deposit_id: '1', transaction_id: 'P10', designation_id: '3', donor_id: '7', donor_name: 'Love', status: 'Complete' },
   ...{ account_type: 'Checking', payment_type: 'ACH', group_by: 'MONTH', fiscal_year_start: '7', columns: 'all', as_of: '1' },
+  ...{ from: '1', to: '1', class: 'MONEY' },
 };
+const OF_SUMMARIES = ['group_by', 'fiscal_year_start'];
+const OF_CHANGES = ['from', 'to', 'class'];
 
 const schema = buildSchema(readFileSync(join(ROOT, 'schema.graphql'), 'utf8'));
 const files = readDocument('docs/files.md');
@@ -72,11 +75,15 @@ describe("the documents' tables are those of the gateway", () => {
     expect(await columnsOf(`/export/deposit-details.csv?${RANGE}&columns=all`)).toEqual(lines);
     const ofSummary = columns.split('A file of a summary')[1]!;
     expect(await columnsOf(`/export/deposit-summary.csv?${RANGE}`)).toEqual(names(first(tableOf(ofSummary, 'column'))));
+    const ofChanges = names(first(tableOf(sectionOf(files, 'Changes'), 'column'))).map((name) => name.replace(' and so on', ''));
+    expect(await columnsOf(`/export/deposit-changes.csv?${RANGE}&from=1`)).toEqual(expect.arrayContaining(ofChanges));
   });
 
   test('a script finds every header of a file', async () => {
-    const { headers } = await get(`/export/deposit-details.csv?${RANGE}&totals=headers&date_basis=TRANSACTION_DATE`);
-    const sent = [...headers.keys()].filter((name) => name.startsWith('x-export-'));
+    const query = `${RANGE}&totals=headers&date_basis=TRANSACTION_DATE`;
+    const answers = await Promise.all([get(`/export/deposit-details.csv?${query}`), get(`/export/deposit-changes.csv?${query}&from=1`)]);
+    const all = new Set(answers.flatMap(({ headers }) => [...headers.keys()]));
+    const sent = [...all].filter((name) => name.startsWith('x-export-'));
     const documented = first(tableOf(sectionOf(files, 'Control totals'), 'header')).map((name) => name.toLowerCase());
     expect(documented.sort()).toEqual(sent.sort());
   });
@@ -90,8 +97,9 @@ describe("the documents' tables are those of the gateway", () => {
     expect(documented.sort()).toEqual(isEnumType(groups) && groups.getValues().map(({ name }) => name));
     const query = (...without: string[]): string =>
       new URLSearchParams(Object.entries(VALUES).filter(([name]) => !without.includes(name))).toString();
-    expect((await get(`/export/deposit-details.csv?${query('group_by', 'fiscal_year_start', 'period')}`)).status).toBe(200);
-    expect((await get(`/export/deposit-summary.csv?${query('start_date', 'end_date')}`)).status).toBe(200);
+    expect((await get(`/export/deposit-details.csv?${query(...OF_SUMMARIES, ...OF_CHANGES, 'period')}`)).status).toBe(200);
+    expect((await get(`/export/deposit-summary.csv?${query('start_date', 'end_date', ...OF_CHANGES)}`)).status).toBe(200);
+    expect((await get(`/export/deposit-changes.csv?${query('period', 'as_of', ...OF_SUMMARIES)}`)).status).toBe(200);
   });
 
   test('a script finds every named period', async () => {

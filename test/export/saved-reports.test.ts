@@ -104,7 +104,12 @@ describe('all rows of a query', () => {
   test.each<[string, string, object, string]>([
     ['no query', '{', {}, 'query: Syntax Error: Expected Name, found <EOF>.'],
     ['no such field', '{ deposit { nothing } }', {}, 'query: Cannot query field "nothing" on type "Deposit".'],
-    ['no lines', '{ viewer { username } }', {}, 'query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary'],
+    [
+      'no lines',
+      '{ viewer { username } }',
+      {},
+      'query asks for no lines; use depositDetails, depositDetailsConnection, depositChanges or depositSummary',
+    ],
     ['a mutation', 'mutation { logout { ended } }', {}, 'query is a mutation'],
     ['several operations', 'query A { viewer { username } } query B { viewer { username } }', {}, 'query must be a single operation'],
     ['an empty list', BY_FUND, { ...YEAR, designationIds: [] }, 'filter.designationIds has no value that a line could meet'],
@@ -228,8 +233,8 @@ describe('a saved report', () => {
     await save('flip', query, {});
     await save('flop', query, { s: false });
     for (const [path, fault] of [
-      ['/reports/flip.csv?s=false', 'these variables turn a report of lines into a summary, or a summary into lines'],
-      ['/reports/flop.csv?s=true', 'these variables turn a report of lines into a summary, or a summary into lines'],
+      ['/reports/flip.csv?s=false', 'these variables turn the report into another one, as lines into a summary'],
+      ['/reports/flop.csv?s=true', 'these variables turn the report into another one, as lines into a summary'],
       ['/reports/flip.csv?s=null', 'variables: Argument "if" of non-null type "Boolean!" must not be null.'],
     ] as const) {
       const { status, text } = await file(path);
@@ -295,7 +300,7 @@ describe('a saved report', () => {
       'x',
       '{ viewer { username } }',
       {},
-      'query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary',
+      'query asks for no lines; use depositDetails, depositDetailsConnection, depositChanges or depositSummary',
     ],
     ['variables that are missing', 'x', BY_FUND, {}, 'variables: Variable "$startDate" of required type "LocalDate!" was not provided.'],
     [

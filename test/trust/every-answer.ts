@@ -30,6 +30,7 @@ const PATHS = [
   ...['csv', 'ndjson', 'json'].flatMap((format) => [
     `/export/deposit-details.${format}?${RANGE}`,
     `/export/deposit-summary.${format}?${RANGE}`,
+    `/export/deposit-changes.${format}?${RANGE}&from=1`,
   ]),
   ...['/export/deposit-details.csv', '/export/receipts/1', '/export/nothing', '/reports/none.csv', '/reports/', '/schema.graphql'],
   ...[

@@ -1,15 +1,13 @@
+import { changeClasses, type ChangeClass } from '../../values/change-classes';
 import { Prisma } from '../../generated/prisma/client';
 import { lineFields, lineNames, type LineName } from '../../line/line-fields';
+import type { RowColumn } from '../../rows/row-template';
 import { CASTS, IS_CURRENT } from '../books/line-columns';
 import { whereInside, type LineSet } from '../books/line-set';
 import { keyFields, selectPage, type KeyOrder, type KeysetPage } from '../postgres/keyset';
 import { toArrayLiteral } from '../postgres/value-list';
 import { numberOf, type VersionStamp } from '../postgres/version-stamp';
-import type { ReportSnapshot } from '../reading/report-snapshot';
-
-/** The classes of changes. A gift's effect counts in the first class that a changed line of it has. */
-export const changeClasses = ['MONEY', 'ADDED', 'REMOVED', 'MOVED', 'REKEYED', 'RELABELLED'] as const;
-export type ChangeClass = (typeof changeClasses)[number];
+import type { Copy, ReportSnapshot } from '../reading/report-snapshot';
 
 /** The lines that two states of the books tell differently, as far as one of the two lies in the set. */
 export interface ChangeSet {
@@ -73,6 +71,18 @@ export class DepositChangeStore {
     const select = selectPage({ values: raw(ROW_VALUES), from: sql`source`, where: isOf(classes), order: changeOrder, page });
     const rows = await snapshot.list<ChangeRow>(sql`WITH ${withChanges(set)}, source AS (${raw(SOURCE)}) ${select}`);
     return page.fromEnd ? [...rows].reverse() : rows;
+  }
+
+  /** Reads all changes, or those of some classes, in their order as COPY's text format. The `field` of each column is a path of a change. */
+  copyChanges(
+    copy: Copy,
+    set: ChangeSet,
+    classes: readonly ChangeClass[] | undefined,
+    columns: readonly RowColumn[],
+  ): AsyncGenerator<Buffer> {
+    const order = raw(Object.keys(changeOrder.columns).join(', '));
+    return copy(sql`WITH ${withChanges(set)}, source AS (${raw(SOURCE)})
+      SELECT ${raw(columns.map(toCopied).join(', '))} FROM source WHERE ${isOf(classes)} ORDER BY ${order}`);
   }
 
   /** Adds up the changes of each class. */
@@ -286,3 +296,35 @@ const ROW_VALUES = [
   // The place of the change in the list.
   ...keyFields(changeOrder).map((field, at) => `source.${Object.keys(changeOrder.columns)[at]}::text AS "${field}"`),
 ].join(', ');
+
+const isInside = (side: 'before' | 'after'): string => `COALESCE(${side}_is_inside, false)::text`;
+const net = (grain: 'line' | 'transaction'): string => `("${grain}Amount"::numeric - "${grain}FeeAmount"::numeric)::text`;
+/** The expressions by which COPY writes the values of a change, by their paths. */
+const COPIED: Readonly<Record<string, string>> = {
+  class: 'class',
+  columns: `array_to_string(columns, ',')`,
+  wasInside: isInside('before'),
+  isInside: isInside('after'),
+  'effect.lines': '"lines"',
+  'effect.transactions': '"transactions"',
+  'effect.deposits': '"deposits"',
+  'effect.byLine.amount': '"lineAmount"',
+  'effect.byLine.feeAmount': '"lineFeeAmount"',
+  'effect.byLine.netAmount': net('line'),
+  'effect.byTransaction.amount': '"transactionAmount"',
+  'effect.byTransaction.feeAmount': '"transactionFeeAmount"',
+  'effect.byTransaction.netAmount': net('transaction'),
+  'effect.byAllocation.amount': '"allocationAmount"',
+  'effect.byAllocation.unknown': '"unknownAllocations"',
+  ...Object.fromEntries(
+    (['before', 'after'] as const).flatMap((side) => lineNames.map((name) => [`${side}.${lineFields[name].field}`, `${side}_${name}`])),
+  ),
+};
+
+/** The expression by which COPY writes a column. Booleans are cast to text, because COPY itself writes them as t and f. */
+function toCopied({ field, kind, isLowerCase }: RowColumn): string {
+  const expression = COPIED[field];
+  if (expression === undefined) throw new Error(`A change has no ${field}`);
+  if (isLowerCase) return `lower(${expression}::text)`;
+  return kind === 'boolean' ? `${expression}::text` : expression;
+}

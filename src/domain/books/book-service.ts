@@ -12,6 +12,7 @@ import { instantOf, numberOf, type VersionStamp } from '../../data/postgres/vers
 import type { LineSet } from '../../data/books/line-set';
 import type { ReportSnapshot } from '../../data/reading/report-snapshot';
 import type { BooksRequest, RequestBooks } from '../../data/books/request-books';
+import type { ChangeSet } from '../../data/reports/deposit-change-store';
 import { InputError } from '../../errors';
 import type { AsOf } from '../../formats/as-of';
 import { readPage, type Page, type PageParameters } from '../paging/keyset-page';
@@ -77,6 +78,26 @@ export class BookService {
    */
   async inState(lineSet: LineSet, asOf: AsOf | undefined, books: RequestBooks, named: NamedState = GRAPHQL_STATE): Promise<LineSet> {
     return asOf ? { ...lineSet, state: await this.findState(lineSet.organizationId, asOf, books, named) } : lineSet;
+  }
+
+  /**
+   * The changes of a set between two states that a caller asks for; up to the newest one when it asks for no second. `argument` is the one that
+   * an error of GraphQL tells; each state's own where it is not given. Throws INVALID_PARAMETERS as `inState`, and where the first state is after
+   * the second.
+   */
+  async between(
+    lineSet: LineSet,
+    { from: first, to: last }: { readonly from: AsOf; readonly to?: AsOf | undefined },
+    books: RequestBooks,
+    argument?: string,
+  ): Promise<ChangeSet> {
+    const find = (name: 'from' | 'to', asOf: AsOf): Promise<VersionStamp> =>
+      this.findState(lineSet.organizationId, asOf, books, { name, argument: argument ?? name });
+    const from = await find('from', first);
+    const to = last && (await find('to', last));
+    if (to === undefined || numberOf(from) <= numberOf(to)) return { lineSet, from, to };
+    const fault = `from is version ${numberOf(from)} and to is version ${numberOf(to)}: from must not come after to`;
+    throw new InputError(fault, argument ?? 'from');
   }
 
   /** The stamp of a state's version. Throws as `inState`. */

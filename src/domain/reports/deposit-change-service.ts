@@ -1,6 +1,5 @@
 import {
   changeOrder,
-  type ChangeClass,
   type ChangeRow,
   type ChangeSet,
   type ClassRow,
@@ -10,10 +9,10 @@ import {
 } from '../../data/reports/deposit-change-store';
 import type { RequestBooks } from '../../data/books/request-books';
 import type { KeyOrder } from '../../data/postgres/keyset';
-import { numberOf } from '../../data/postgres/version-stamp';
-import { InputError } from '../../errors';
+import type { ChangeClass } from '../../values/change-classes';
 import { lineFields, lineNames, type LineValues } from '../../line/line-fields';
 import { readPage, type Page, type PageParameters } from '../paging/keyset-page';
+import { renderRows, type FileRows } from '../../rows/row-stream';
 import { toCents, toMoney, type Money } from '../../values/money';
 import type { SummaryAmounts } from './summary-figures';
 
@@ -70,12 +69,28 @@ export class DepositChangeService {
     const list = {
       order: changeOrder,
       query: ['changes', set, classes],
-      count: async () => {
-        const totals = await this.totals(set, books);
-        return totals.reduce((sum, each) => (classes?.includes(each.class) === false ? sum : sum + each.changes), 0);
-      },
+      count: async () => (await this.sum(set, classes, books)).changes,
     };
     return readPage(page, list, async (bounds) => (await this.store.list(set, classes, bounds, books.snapshot)).map(toChange));
+  }
+
+  /** All changes, or those of some classes, in their order. Their bytes are read after all other data of the answer. */
+  rows(set: ChangeSet, classes: readonly ChangeClass[] | undefined, { snapshot }: RequestBooks): FileRows {
+    const copy = snapshot.prepare();
+    return {
+      key: JSON.stringify(['changes', set, classes]),
+      bytes: (template) => renderRows(this.store.copyChanges(copy, set, classes, template.columns), template),
+    };
+  }
+
+  /** The number of the changes, or of those of some classes, and their effects together. */
+  async sum(
+    set: ChangeSet,
+    classes: readonly ChangeClass[] | undefined,
+    books: RequestBooks,
+  ): Promise<{ readonly changes: number; readonly effect: ChangeEffect }> {
+    const chosen = (await this.totals(set, books)).filter((each) => classes?.includes(each.class) !== false);
+    return { changes: addUp(chosen, ({ changes }) => changes), effect: addEffects(chosen.map(({ effect }) => effect)) };
   }
 
   /** The changes of each class, in the order of the classes. Classes without changes are missing. */
@@ -115,12 +130,6 @@ function toFunds(rows: readonly FundRow[]): readonly FundTotals[] {
   return [...funds.values()];
 }
 
-/** Checks the order of two states. Throws INVALID_PARAMETERS where the first is after the second. */
-export function assertStateOrder({ from, to }: Pick<ChangeSet, 'from' | 'to'>): void {
-  if (to !== undefined && numberOf(from) > numberOf(to))
-    throw new InputError(`from is version ${numberOf(from)} and to is version ${numberOf(to)}: from must not come after to`, 'from');
-}
-
 /** A change, which has the fields of its place in the list too. */
 function toChange(row: ChangeRow): DepositChange {
   const { depositDate, depositId, transactionId, allocationId } = row;
@@ -149,6 +158,23 @@ const toEffect = (row: EffectRow): ChangeEffect => ({
   byTransaction: toAmounts(row.transactionAmount, row.transactionFeeAmount),
   byAllocation: { amount: row.allocationAmount, unknown: row.unknownAllocations },
 });
+
+const addEffects = (effects: readonly ChangeEffect[]): ChangeEffect => ({
+  lines: addUp(effects, ({ lines }) => lines),
+  transactions: addUp(effects, ({ transactions }) => transactions),
+  deposits: addUp(effects, ({ deposits }) => deposits),
+  byLine: addAmounts(effects.map(({ byLine }) => byLine)),
+  byTransaction: addAmounts(effects.map(({ byTransaction }) => byTransaction)),
+  byAllocation: {
+    amount: addMoney(effects.map(({ byAllocation }) => byAllocation.amount)),
+    unknown: addUp(effects, ({ byAllocation }) => byAllocation.unknown),
+  },
+});
+
+const addUp = <Each>(all: readonly Each[], read: (each: Each) => number): number => all.reduce((sum, each) => sum + read(each), 0);
+const addMoney = (amounts: readonly Money[]): Money => toMoney(amounts.reduce((sum, amount) => sum + toCents(amount)!, 0n));
+const addAmounts = (all: readonly SummaryAmounts[]): SummaryAmounts =>
+  toAmounts(addMoney(all.map(({ amount }) => amount)), addMoney(all.map(({ feeAmount }) => feeAmount)));
 
 const toAmounts = (amount: Money, feeAmount: Money): SummaryAmounts => ({
   ...{ amount, feeAmount },

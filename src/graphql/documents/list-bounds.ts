@@ -1,5 +1,5 @@
 import { getNamedType, getNullableType, isLeafType, isListType, isObjectType, type GraphQLSchema } from 'graphql';
-import { changeClasses } from '../../data/reports/deposit-change-store';
+import { changeClasses } from '../../values/change-classes';
 import { MAX_REPORT_PARAMETERS, MAX_SAVED_REPORTS } from '../../domain/reports/saved-report-service';
 import { errorTable, requestFaultTable } from '../../errors';
 import { countPossibleGroups, type GroupBy } from '../../formats/line-groups';

@@ -1,10 +1,10 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { GraphQLSafeInt } from 'graphql-scalars';
 import { Args, ArgsType, Field, Info, ObjectType, registerEnumType } from 'type-graphql';
-import type { ChangeClass } from '../../data/reports/deposit-change-store';
 import type * as domain from '../../domain/reports/deposit-change-service';
 import type * as summaries from '../../domain/reports/deposit-summary-service';
 import type { Page, PageParameters } from '../../domain/paging/keyset-page';
+import type { ChangeClass } from '../../values/change-classes';
 import type { Money } from '../../values/money';
 import { SummaryAmounts } from '../books/summary-figure-types';
 import { AsOfInput, FROM_STATE, TO_STATE } from '../request/as-of-types';

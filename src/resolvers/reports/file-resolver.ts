@@ -1,17 +1,19 @@
 import type { AuditEntry } from '../../data/audit/audit-store';
 import type { LineSet } from '../../data/books/line-set';
 import type { MemberAccess } from '../../domain/access/access-service';
+import { numberOf } from '../../data/postgres/version-stamp';
 import type { BookService } from '../../domain/books/book-service';
 import type { AuditService, FileFacts } from '../../domain/audit/audit-service';
 import type { ControlTotals, LineFigures } from '../../domain/reports/control-totals';
+import type { DepositChangeService } from '../../domain/reports/deposit-change-service';
 import { toNarrowedLineSet, type DepositDetailService } from '../../domain/reports/deposit-detail-service';
 import { authorizeTotals, toSummaryRows, type DepositSummaryService } from '../../domain/reports/deposit-summary-service';
 import type { SystemAccess } from '../../domain/access/request-caller';
 import { assertTakesPeriod, REPORT_DATES, toReportDocument, type SavedReportService } from '../../domain/reports/saved-report-service';
 import { AppError, InputError } from '../../errors';
 import { asOfNames } from '../../formats/as-of';
-import { parsePeriod, tellsDonorsByName, type FileQuery, type QueryString } from '../../formats/file-address';
-import type { RowStream } from '../../rows/row-stream';
+import { parsePeriod, reportOf, tellsDonorsByName, type FileQuery, type FileReport, type QueryString } from '../../formats/file-address';
+import type { FileRows } from '../../rows/row-stream';
 import type { RowTemplate } from '../../rows/row-template';
 import { isUuid } from '../../values/ids';
 import { datesAt, type FindDates } from '../../values/periods';
@@ -22,7 +24,9 @@ import type { RequestContext } from '../request/request-context';
 export interface FileSource {
   readonly query: FileQuery;
   readonly lineSet: LineSet;
-  readonly rows: RowStream<unknown>;
+  readonly rows: FileRows;
+  /** The number of the state that the changes of a file begin with; undefined for another file. */
+  readonly from?: number;
   /** Reads the control totals before the rows. */
   readonly readTotals: (template: RowTemplate) => Promise<RowsAfterTotals>;
   /** Reads the rows together with their control totals. Only a file of lines can do so. */
@@ -56,7 +60,10 @@ export type Receipt = Pick<
 /** The control totals of a file. */
 export interface FileTotals {
   readonly rows: number;
+  /** The figures of the lines. Those of changes are what they add to the figures. */
   readonly all: ControlTotals;
+  /** The number of the lines that were read, or of their changes. */
+  readonly lines: number;
   /** Undefined for a caller who may not have it. */
   readonly digest: string | undefined;
 }
@@ -78,6 +85,7 @@ type ReadQuery = (findDates: FindDates) => FileQuery;
 interface FileServices {
   readonly depositDetails: DepositDetailService;
   readonly depositSummaries: DepositSummaryService;
+  readonly depositChanges: DepositChangeService;
   readonly audit: AuditService;
   readonly savedReports: SavedReportService;
   readonly books: BookService;
@@ -90,14 +98,15 @@ export class FileResolver {
     private readonly documents: SchemaReportDocuments,
   ) {}
 
-  async depositDetails(read: ReadQuery, context: RequestContext): Promise<FileSource> {
-    const granted = await context.access.authorizeReport();
-    return this.lines(read(datesAt(granted.organization, context.receivedAt)), granted, context);
-  }
-
-  async depositSummary(read: ReadQuery, context: RequestContext): Promise<FileSource> {
-    const granted = await context.access.authorizeMember();
-    return this.summary(read(datesAt(granted.organization, context.receivedAt)), granted, context);
+  /** The file of a report: of a summary for every member, of lines and of their changes for callers who may read the report. */
+  async file(report: FileReport, read: ReadQuery, context: RequestContext): Promise<FileSource> {
+    const { access, receivedAt } = context;
+    if (report === 'deposit-summary') {
+      const member = await access.authorizeMember();
+      return this.summary(read(datesAt(member.organization, receivedAt)), member, context);
+    }
+    const granted = await access.authorizeReport();
+    return this.lines(read(datesAt(granted.organization, receivedAt)), granted, context);
   }
 
   /**
@@ -113,7 +122,8 @@ export class FileResolver {
     onFound();
     const findDates = datesAt(member.organization, context.receivedAt);
     const { query, variables } = toReportDocument(saved, findDates);
-    const isSummary = this.documents.toFileQuery({ query, variables }).groupBy !== undefined;
+    const report = reportOf(this.documents.toFileQuery({ query, variables }));
+    const isSummary = report === 'deposit-summary';
     const granted = isSummary ? member : await access.authorizeReport();
     if (Object.keys(read()).length > 0 && (await access.caller.isBoundToReports()))
       throw new InputError('this provision opens the report with its saved values alone');
@@ -121,8 +131,7 @@ export class FileResolver {
     if (dates) assertTakesPeriod(this.documents.variableNames(query));
     const given = { ...this.documents.toVariables(query, others), ...dates };
     const file = this.documents.toFileQuery({ query, variables: { ...variables, ...given } });
-    if ((file.groupBy !== undefined) !== isSummary)
-      throw new InputError('these variables turn a report of lines into a summary, or a summary into lines');
+    if (reportOf(file) !== report) throw new InputError('these variables turn the report into another one, as lines into a summary');
     return isSummary ? this.summary(file, member, context) : this.lines(file, granted, context);
   }
 
@@ -139,12 +148,13 @@ export class FileResolver {
       if (receipt.digest !== null) access.openDonorData();
       return receipt;
     }
-    if (entry.report === 'deposit-details' || tellsDonorsByName(entry.conditions)) throw new AppError('PRIVILEGE_NOT_FOUND');
+    if (entry.report !== 'deposit-summary' || tellsDonorsByName(entry.conditions)) throw new AppError('PRIVILEGE_NOT_FOUND');
     // Everything in a summary but its numbers of donors is known to this caller, who could try numbers until the hash or the length fits.
     return { ...receipt, digest: null, ...(entry.tellsDonors && { fileSha256: null, bytes: null }) };
   }
 
   private async lines(query: FileQuery, granted: SystemAccess, context: RequestContext): Promise<FileSource> {
+    if (query.changes) return this.changes(query, query.changes, granted, context);
     const { depositDetails } = this.services;
     const narrowed = toNarrowedLineSet(granted.organization.id, query.lines);
     const lineSet = await this.services.books.inState(narrowed, query.lines.asOf, context.books, { name: asOfNames.file });
@@ -169,6 +179,28 @@ export class FileResolver {
     };
   }
 
+  private async changes(
+    query: FileQuery,
+    { classes, ...states }: NonNullable<FileQuery['changes']>,
+    granted: SystemAccess,
+    { books }: RequestContext,
+  ): Promise<FileSource> {
+    const { depositChanges } = this.services;
+    const set = await this.services.books.between(toNarrowedLineSet(granted.organization.id, query.lines), states, books);
+    const rows = depositChanges.rows(set, classes, books);
+    return {
+      query,
+      lineSet: { ...set.lineSet, state: set.to },
+      rows,
+      from: numberOf(set.from),
+      readTotals: async (template) => {
+        const { changes, effect } = await depositChanges.sum(set, classes, books);
+        return { rows: rows.bytes(template), totals: { rows: changes, lines: changes, all: effect, digest: undefined } };
+      },
+      facts: { report: 'deposit-changes', tellsDonors: true },
+    };
+  }
+
   private async summary(query: FileQuery, granted: MemberAccess, context: RequestContext): Promise<FileSource> {
     const { access, books } = context;
     const { mayReadDonors } = granted;
@@ -185,14 +217,17 @@ export class FileResolver {
       readTotals: async (template) => {
         const digest = access.openDonorData() ? summary.digest() : undefined;
         const [{ all }, sha256, count] = await Promise.all([summary.totals(['deposits']), digest, countRows()]);
-        return { rows: rows.bytes(template), totals: { rows: count, all: { ...all, deposits: all.deposits! }, digest: sha256 } };
+        return {
+          rows: rows.bytes(template),
+          totals: { rows: count, lines: all.lines, all: { ...all, deposits: all.deposits! }, digest: sha256 },
+        };
       },
       facts: { report: 'deposit-summary', tellsDonors: mayReadDonors },
     };
   }
 }
 
-const toFileTotals = ({ totals, digest }: LineFigures): FileTotals => ({ rows: totals.lines, all: totals, digest });
+const toFileTotals = ({ totals, digest }: LineFigures): FileTotals => ({ rows: totals.lines, lines: totals.lines, all: totals, digest });
 
 function toReceipt(entry: AuditEntry): Receipt {
   const { id, username, report, format, startDate, endDate, pending, conditions, startedAt, finishedAt } = entry;

@@ -41,8 +41,11 @@ type Variables = Readonly<Record<string, unknown>>;
 const REPORTS: Readonly<Record<string, readonly string[]>> = {
   depositDetails: [''],
   depositDetailsConnection: ['nodes.', 'edges.node.'],
+  depositChanges: ['nodes.', 'edges.node.'],
   depositSummary: ['groups.nodes.', 'groups.edges.node.', ''],
 };
+
+const NAMES = Object.keys(REPORTS).filter((name) => name !== 'depositSummary');
 
 /** The characters of the queries that are kept parsed, each of which takes some 15 bytes. */
 const KEPT_CHARACTERS = 500_000;
@@ -57,7 +60,7 @@ export class SchemaReportDocuments implements ReportDocuments {
   constructor(private readonly schema: GraphQLSchema) {}
 
   /**
-   * The file of the first report, connection or summary that a query asks for. The file has all rows, also when the query asks for a page;
+   * The file of the first report, connection, list of changes or summary that a query asks for. The file has all rows, also when the query asks for a page;
    * its columns are the fields that the query selects. Throws INVALID_PARAMETERS that names the fault.
    */
   toFileQuery({ query, variables }: ReportDocument): FileQuery {
@@ -76,7 +79,7 @@ export class SchemaReportDocuments implements ReportDocuments {
     return naming('variables', () => {
       const fields = collectFields(schema, fragments, coerced, root, operation.selectionSet);
       const nodes = [...fields.values()].find(([node]) => Object.hasOwn(REPORTS, node!.name.value));
-      if (!nodes) throw new InputError('query asks for no lines; use depositDetails, depositDetailsConnection or depositSummary', 'query');
+      if (!nodes) throw new InputError(`query asks for no lines; use ${NAMES.join(', ')} or depositSummary`, 'query');
       const file = toFile(root, nodes, { schema, fragments, variableValues: coerced });
       const unmet = findUnmet(file);
       if (unmet !== undefined) throw new InputError(`${unmet} has no value that a line could meet`, 'query');
@@ -128,11 +131,8 @@ export class SchemaReportDocuments implements ReportDocuments {
 function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: OperationScope): FileQuery {
   const name = nodes[0]!.name.value;
   const field = root.getFields()[name]!;
-  const { startDate, endDate, dateBasis, includePending, pending, filter, groupBy, fiscalYearStart, compareWith, asOf } = getArgumentValues(
-    field,
-    nodes[0]!,
-    scope.variableValues,
-  );
+  const given = getArgumentValues(field, nodes[0]!, scope.variableValues);
+  const { startDate, endDate, dateBasis, includePending, pending, filter, groupBy, fiscalYearStart, compareWith, asOf } = given;
   if (compareWith) throw new InputError('compareWith: a file has the figures of one period');
   // getArgumentValues has checked the types by the schema. A file has the same dates as the lines, so that its address tells them.
   const lines = {
@@ -148,6 +148,7 @@ function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: Ope
   const query = {
     lines,
     groupBy: groupBy as FileQuery['groupBy'],
+    changes: given.from ? toChanges(given) : undefined,
     // January is the default of the address too.
     ...(typeof fiscalYearStart === 'number' && fiscalYearStart !== 1 && { fiscalYearStart }),
   };
@@ -155,7 +156,7 @@ function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: Ope
   const { all } = columnsOf(query);
   for (const prefix of REPORTS[name]!) {
     const paths = selected.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
-    const fields = query.groupBy ? paths : paths.map(lineFieldAt);
+    const fields = query.groupBy || query.changes ? paths : paths.map(lineFieldAt);
     const columns = fields.flatMap((field) => Object.keys(all).filter((column) => all[column]!.field === field));
     // A summary whose query selects no groups is one row.
     if (columns.length > 0) return { ...query, ...(query.groupBy && prefix === '' && { groupBy: [] }), columns: [...new Set(columns)] };
@@ -164,6 +165,9 @@ function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: Ope
   if (!query.groupBy) throw new InputError(`query selects no values of the lines in ${name}`, 'query');
   return query;
 }
+
+const toChanges = ({ from, to, class: classes }: Variables): FileQuery['changes'] =>
+  ({ from, ...(to ? { to } : {}), ...(classes ? { classes } : {}) }) as FileQuery['changes'];
 
 function toValue(type: GraphQLInputType, name: string, texts: readonly string[]): unknown {
   const nullable = getNullableType(type);

@@ -7,9 +7,12 @@ import { REPORT_PRIVILEGE } from '../../values/privileges';
 import type { LinkService } from '../../domain/access/link-service';
 import type { SavedReportService } from '../../domain/reports/saved-report-service';
 import { AppError, InputError } from '../../errors';
-import { asOfNames } from '../../formats/as-of';
+import { asOfNames, type AsOf } from '../../formats/as-of';
 import type { FileFormat } from '../../values/file-formats';
-import { chosenColumns, formatFileQuery, type FileQuery } from '../../formats/file-address';
+import { chosenColumns, formatFileQuery, reportOf, type FileQuery } from '../../formats/file-address';
+import type { LineSet } from '../../data/books/line-set';
+import type { RequestBooks } from '../../data/books/request-books';
+import { AsOfInput, FILE_AS_OF, toAsOf } from '../request/as-of-types';
 import { fromGlobalId } from '../../values/global-id';
 import { datesAt } from '../../values/periods';
 import { SchemaReportDocuments } from './report-documents';
@@ -47,22 +50,22 @@ export class SavedReportResolver {
 
   @Query(() => ReportFile, {
     description:
-      'The file with all rows of a query, in the order of the report, also when the query asks for a page. For every logged-in user and every API provision; a file of lines and conditions on donors need the privilege of the report.',
+      'The file with all rows of a query, in the order of the report, also when the query asks for a page: of its lines, of their changes or of a summary. For every logged-in user and every API provision; a file of lines or changes and conditions on donors need the privilege of the report.',
   })
   async reportFile(
     @Arg('query', () => String, QUERY) query: string,
     @Arg('variables', () => GraphQLJSONObject, VARIABLES) variables: Variables | null,
+    @Arg('asOf', () => AsOfInput, FILE_AS_OF) asOf: AsOfInput | null,
     @Ctx() { access, books }: RequestContext,
     @Info() { schema }: GraphQLResolveInfo,
   ): Promise<ReportFile> {
     const member = await access.authorizeMember();
     const { mayReadDonors } = member;
-    const file = new SchemaReportDocuments(schema).toFileQuery({ query, variables: variables ?? {} });
+    const file = inState(new SchemaReportDocuments(schema).toFileQuery({ query, variables: variables ?? {} }), toAsOf(asOf));
     if (!file.groupBy) await access.authorizeDonors();
     const narrowed = await authorizeTotals(access, member, file.lines, file.groupBy ?? []);
-    const lineSet = await this.books.inState(narrowed, file.lines.asOf, books, { name: asOfNames.operation, argument: 'query' });
-    const report = file.groupBy ? 'deposit-summary' : 'deposit-details';
-    const toAddress = (format: FileFormat): string => `/export/${report}.${format}?${toParameters(file)}`;
+    const lineSet = await this.findLines(narrowed, file, books);
+    const toAddress = (format: FileFormat): string => `/export/${reportOf(file)}.${format}?${toParameters(file)}`;
     return new ReportFile(
       toAddress,
       (format) => this.links.sign(toAddress(format), access),
@@ -132,6 +135,20 @@ export class SavedReportResolver {
     await this.service.delete(organization.id, found.id, { caller: await access.caller.forAudit(), address });
     return { deletedId: id };
   }
+
+  /** The lines whose totals a file tells: those of its state, or those after its changes. Throws as `BookService.inState`. */
+  private async findLines(lineSet: LineSet, { lines, changes }: FileQuery, books: RequestBooks): Promise<LineSet> {
+    if (!changes) return this.books.inState(lineSet, lines.asOf, books, { name: asOfNames.operation, argument: 'query' });
+    const { to } = await this.books.between(lineSet, changes, books, 'query');
+    return { ...lineSet, state: to };
+  }
+}
+
+/** The file in the state that a caller asks for beside its query. Throws INVALID_PARAMETERS where the query names a state itself. */
+function inState(file: FileQuery, asOf: AsOf | undefined): FileQuery {
+  if (!asOf) return file;
+  if (file.lines.asOf || file.changes) throw new InputError('asOf: the query names its state itself', 'asOf');
+  return { ...file, lines: { ...file.lines, asOf } };
 }
 
 function toParameters(file: FileQuery): string {

@@ -33,6 +33,11 @@ export const TO_STATE = {
   description: 'State of the books that the changes end with; without it the newest one. It must not be before `from`.',
 } as const;
 
+export const FILE_AS_OF = {
+  nullable: true,
+  description: 'State of the books whose lines the file has, for a query that names no state itself; without it the newest one.',
+} as const;
+
 export const AS_OF = {
   nullable: true,
   description:

@@ -72,7 +72,7 @@ test('an analyst asks for May as it was at its end, and after a change', async (
 });
 
 test('an analyst goes from a change to the books after it, and on to a donor of that state', async () => {
-  const { page, faults } = await gateway.visit({ hash: '#reports/changes', now: NOW, locale: 'en-US' });
+  const { page, faults } = await gateway.visit({ hash: '#reports/history', now: NOW, locale: 'en-US' });
   await logIn(page);
   await page.getByRole('button', { name: 'Open version 1' }).click();
   await page.getByText('Books: after change 1').waitFor();
@@ -102,7 +102,7 @@ test('an analyst who asks for a day before the first change reads which states t
   await page.context().close();
 });
 
-test('an analyst in Germany takes the number as “What changed” writes it, and loses the state with an empty field', async () => {
+test('an analyst in Germany takes the number as “History of the books” writes it, and loses the state with an empty field', async () => {
   const { page, faults } = await gateway.visit({ hash: `#reports/designations?${PERIOD}`, now: NOW, locale: 'de-DE' });
   await logIn(page);
   await page.getByRole('button', { name: '+ Filter' }).click();

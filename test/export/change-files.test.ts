@@ -162,6 +162,26 @@ test('reportFile takes a state for a query that names none', async () => {
   expect(refused.body.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', argument: 'asOf' } }]);
 });
 
+test('a user lists the files that they took, of which each tells its state, and nobody else’s', async () => {
+  await file('csv', `${JANUARY}&from=1&to=2`);
+  const cookie = await login(gateway.url, organization.webProvision);
+  const session = { provision: organization.webProvision, cookie };
+  await reader.get(`/export/deposit-details.csv?${JANUARY}&as_of=1`, { Provision: organization.webProvision, Cookie: cookie });
+  const query = '{ receipts(first: 5) { totalCount nodes { kind username operation startDate dataVersion fileSha256 } } }';
+  const { body } = await graphql(gateway.url, query, session);
+  expect(body.data!.receipts).toEqual({
+    totalCount: 1,
+    nodes: [
+      {
+        ...{ kind: 'FILE', username: 'ada', operation: 'export/deposit-details.csv', startDate: '2024-01-01', dataVersion: 1 },
+        fileSha256: expect.any(String) as string,
+      },
+    ],
+  });
+  const server = await graphql(gateway.url, query, { provision: organization.apiProvision });
+  expect(server.body.errors).toMatchObject([{ extensions: { code: 'NOT_LOGGED_IN' } }]);
+});
+
 /** The lines of a state as a follower has them: those of an earlier one, without what was there before and with what is there after. */
 function follow(lines: readonly string[], changes: readonly string[]): string[] {
   const known = new Map(lines.map((line) => [(JSON.parse(line) as { allocation_id: string }).allocation_id, line]));

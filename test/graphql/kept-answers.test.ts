@@ -386,6 +386,6 @@ test('each root field is known to read the books alone, or something else too', 
   const others = Object.keys(schema.getQueryType()!.getFields()).filter((name) => !bookFields.has(name));
   expect(others.sort()).toEqual([
     ...['auditRecords', 'authenticatedTestSession', 'authenticatedTestSystem', 'depositDetails', 'errorCodes', 'node', 'nodes'],
-    ...['provision', 'reportFile', 'savedReports', 'viewer'],
+    ...['provision', 'receipts', 'reportFile', 'savedReports', 'viewer'],
   ]);
 });

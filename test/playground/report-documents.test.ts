@@ -42,7 +42,8 @@ test.each(ids)('every form of the report %s is a document that the gateway knows
       const columns = columnsOf(choices, mayReadDonors);
       const compareWith = findCompared(period, choices.compare);
       const asOf = toAsOf(choices.state, 'America/New_York');
-      const { query, variables } = toDocument(choices, { period, compareWith, asOf, fiscalYearStart: 7, columns, mayReadDonors });
+      const since = definitionOf(report).needs === 'since' ? toAsOf('2023-12-31', 'America/New_York') : undefined;
+      const { query, variables } = toDocument(choices, { period, compareWith, asOf, since, fiscalYearStart: 7, columns, mayReadDonors });
       const document = parse(query);
       expect(validate(schema, document)).toEqual([]);
       const declared = document.definitions.flatMap((each) =>

@@ -31,6 +31,17 @@ export class AuditRecordResolver {
     return this.audit.page({ organizationId: organization.id, isDescending: orderBy?.direction !== 'ASC', ...given }, page);
   }
 
+  @Query(() => AuditRecordConnection, {
+    description:
+      'The files that the logged-in user took, as the audit has them, the newest first. `dataVersion` is the state of the books that a file is of. Needs a logged-in user and no privilege.',
+  })
+  async receipts(@Args() page: PageArgs, @Ctx() { access }: RequestContext): Promise<Page<AuditRecord>> {
+    const { organization, user } = await access.authorizeUser();
+    // The fields below need to know what the member may read.
+    await access.authorizeMember();
+    return this.audit.page({ organizationId: organization.id, isDescending: true, kinds: ['file'], username: user.username }, page);
+  }
+
   @FieldResolver(() => GraphQLSafeInt, {
     nullable: true,
     description: `Bytes of a file that were sent; null for other entries. ${TELLS_DONORS}`,

@@ -1,6 +1,16 @@
 /** The fields whose pages follow each other in one list, by their types. */
 const connections = {
-  Query: ['depositDetailsConnection', 'deposits', 'transactions', 'allocations', 'designations', 'donors', 'dataVersions', 'auditRecords'],
+  Query: [
+    'depositDetailsConnection',
+    'deposits',
+    'transactions',
+    'allocations',
+    'designations',
+    'donors',
+    'dataVersions',
+    'auditRecords',
+    'receipts',
+  ],
   Deposit: ['transactions'],
   Donor: ['transactions'],
   Transaction: ['allocations'],

@@ -12,7 +12,7 @@ import {
   type ChartDataset,
 } from 'chart.js';
 import { createCellFormat } from '../values/cell-format';
-import { toLength, type GroupChart } from './group-chart';
+import { toLength, type DrawnChart } from './group-chart';
 
 Chart.register(BarController, BarElement, CategoryScale, Legend, LinearScale, LineController, LineElement, PointElement, Tooltip);
 
@@ -30,7 +30,7 @@ const pointStyles = ['circle', 'rect', 'triangle', 'rectRot', 'star', 'crossRot'
  */
 export function drawChart(
   canvas: HTMLCanvasElement,
-  { kind, labels, ticks, series, valueKind }: GroupChart,
+  { kind, labels, ticks, series, valueKind }: DrawnChart,
   isForPaper = false,
 ): () => void {
   const styles = getComputedStyle(canvas);
@@ -40,12 +40,14 @@ export function drawChart(
     canvas.style.color = `var(${variable})`;
     return styles.color;
   };
-  const datasets = series.map(({ shortName, values }, index): ChartDataset<'line' | 'bar', (number | null)[]> => {
+  const hasSpans = series.some(({ spans }) => spans !== undefined);
+  const datasets = series.map(({ shortName, values, spans }, index): ChartDataset<'line' | 'bar', Point[]> => {
     const color = resolve(`--chart-${String(index + 1)}`);
     return {
       type: kind,
       label: shortName,
-      data: values.map((value) => (value === undefined ? null : toLength(value))),
+      data: spans ? spans.map(toSpan) : values.map((value) => (value === undefined ? null : toLength(value))),
+      ...(hasSpans && { grouped: false }),
       borderColor: color,
       backgroundColor: color,
       borderWidth: kind === 'bar' ? 0 : 2,
@@ -57,7 +59,7 @@ export function drawChart(
   });
   const [text, muted, grid, background] = ['--bar-text', '--bar-muted', '--bar-border', '--bar-background'].map(resolve);
   canvas.style.color = '';
-  const chart = new Chart<'line' | 'bar', (number | null)[]>(canvas, {
+  const chart = new Chart<'line' | 'bar', Point[]>(canvas, {
     type: kind,
     data: { labels: [...labels], datasets },
     options: {
@@ -69,7 +71,7 @@ export function drawChart(
       interaction: { mode: 'nearest', intersect: false },
       scales: {
         x: { ticks: { color: muted, callback: (index) => [...(ticks[Number(index)] ?? [])] }, grid: { display: false } },
-        y: { beginAtZero: true, ticks: { color: muted }, grid: { color: grid } },
+        y: { beginAtZero: !hasSpans, ...(hasSpans && toRange(series)), ticks: { color: muted }, grid: { color: grid } },
       },
       plugins: {
         legend: { labels: { color: text, usePointStyle: kind === 'line' } },
@@ -92,6 +94,18 @@ export function drawChart(
     },
   });
   return () => chart.destroy();
+}
+
+type Point = number | [number, number] | null;
+
+const toSpan = (span: readonly [string, string] | undefined): Point => (span ? [toLength(span[0]), toLength(span[1])] : null);
+
+/** The part of the axis that the steps between the first and the last bar need, with room for a part of those two. */
+function toRange(series: DrawnChart['series']): { readonly suggestedMin: number; readonly suggestedMax: number } {
+  const ends = series.flatMap(({ spans = [] }) => spans.flatMap((span) => (span ? [toLength(span[1])] : [])));
+  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  const room = (high - low || Math.abs(high) || 1) / 4;
+  return { suggestedMin: low > 0 ? Math.max(0, low - room) : low - room, suggestedMax: high + room };
 }
 
 /** Breaks a text into lines, because a canvas cuts what is wider than itself. A word goes on in the next line only where it is longer. */

@@ -5,8 +5,8 @@ import { atScale, readDecimal, writeDecimal } from '../values/exact-decimal';
 import type { ResultColumn, ResultRow, ResultTable } from '../rows/result-tables';
 import type { ColumnKind } from '../values/table-types';
 
-/** A chart of a summary's groups: lines over time, or bars. */
-export interface GroupChart {
+/** A chart: lines over time, or bars. */
+export interface DrawnChart {
   readonly kind: 'line' | 'bar';
   /** The labels of the horizontal axis in order, as people of the locale write them. */
   readonly labels: readonly string[];
@@ -27,6 +27,8 @@ interface ChartSeries {
   readonly shortName: string;
   /** The answer's own text for each label; undefined when it has none. */
   readonly values: readonly (string | undefined)[];
+  /** The beginning and the end of each bar, where bars do not begin at zero. */
+  readonly spans?: readonly (readonly [string, string] | undefined)[];
 }
 
 interface Group {
@@ -76,7 +78,7 @@ export function defaultColumn(table: ResultTable): ResultColumn | undefined {
  * Builds a chart of one column in the words of a locale. Returns undefined when two rows share a key, because one would hide the other.
  * That happens when the query asks for only part of the key.
  */
-export function toGroupChart(table: ResultTable, column: ResultColumn, locales: readonly string[]): GroupChart | undefined {
+export function toGroupChart(table: ResultTable, column: ResultColumn, locales: readonly string[]): DrawnChart | undefined {
   const keys = keysOf(table);
   const dates = timeKeys.filter((key) => keys.includes(key) && table.rows.every((row) => isDate(row[key])));
   // A day implies its week, month, quarter and year. A week does not imply its month: it may lie in two.
@@ -144,7 +146,7 @@ interface Drawing {
 
 const kindOf = ({ kind }: ResultColumn): ColumnKind => (kind === 'decimal' ? 'money' : 'count');
 
-function toBars(groups: readonly Group[], { column, by, format }: Drawing): GroupChart {
+function toBars(groups: readonly Group[], { column, by, format }: Drawing): DrawnChart {
   // An unknown value cannot be compared with the others, so it comes last.
   const [known, unknown] = [groups.filter(({ value }) => value !== undefined), groups.filter(({ value }) => value === undefined)];
   const bars = [...known.sort((one, other) => toLength(other.value) - toLength(one.value)), ...unknown];
@@ -170,7 +172,7 @@ interface LineDrawing extends Drawing {
   readonly keys: readonly string[];
 }
 
-function toLines(groups: readonly Group[], { table, column, keys, by, format }: LineDrawing): GroupChart {
+function toLines(groups: readonly Group[], { table, column, keys, by, format }: LineDrawing): DrawnChart {
   const labels = fillTimes([...new Set(groups.map(({ time }) => time))].sort(), keys);
   const lines = [...Map.groupBy(groups, ({ key }) => key).values()]
     .map((points) => ({

@@ -16,6 +16,7 @@ export const filterTitles: Readonly<Record<FilterName, string>> = {
   accountTypes: 'Account type',
   statuses: 'Gift status',
   state: 'State of the books',
+  since: 'Changed since',
 };
 
 /** Writes an amount or a date for the reader of this page. */
@@ -40,7 +41,7 @@ interface Condition {
  * whoever reads it.
  */
 export function toConditions(choices: ReportChoices, nameOf: Names['nameOf'], write: typeof writeValue = String): Condition[] {
-  const { funds, donor, giftDateFrom, giftDateTo, amountMin, amountMax, deposit, state } = choices;
+  const { funds, donor, giftDateFrom, giftDateTo, amountMin, amountMax, deposit, state, since } = choices;
   const words = (['paymentTypes', 'accountTypes', 'statuses'] as const).flatMap((name) =>
     choices[name].map((word) => ({
       id: `${name} ${word}`,
@@ -51,6 +52,9 @@ export function toConditions(choices: ReportChoices, nameOf: Names['nameOf'], wr
   const dates = toRangeText(giftDateFrom, giftDateTo, (date) => write(date, 'date'));
   const amount = toRangeText(amountMin, amountMax, (each) => write(each, 'money'));
   return [
+    ...(since === ''
+      ? []
+      : [{ id: 'since', text: `${filterTitles.since}: ${describeState(since, write)}`, without: { ...choices, since: '' } }]),
     ...(deposit !== '' ? [{ id: 'deposit', text: `Deposit: ${deposit}`, without: { ...choices, deposit: '' } }] : []),
     ...(donor !== undefined ? [{ id: 'donor', text: `Donor: ${nameOf('donor', donor)}`, without: { ...choices, donor: undefined } }] : []),
     ...funds.map((id) => ({

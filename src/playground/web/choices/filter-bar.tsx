@@ -3,8 +3,9 @@ import { Button, Menu, MenuItem, MenuTrigger, Popover, Tag, TagGroup, TagList } 
 import { useFieldFocus } from '../look/field-focus';
 import { filterTitles, toConditions, writeValue } from './choice-texts';
 import { FinderField, type Found } from './finder-field';
-import type { ReportChoices } from './report-choices';
+import { lacksCondition, type ReportChoices } from './report-choices';
 import { RangeFields } from './range-fields';
+import { SinceField } from './since-field';
 import { StateField } from './state-field';
 import type { FilterName } from './report-definitions';
 import { fetchLineWords, type LineWords, type Names } from './report-names';
@@ -27,7 +28,7 @@ export function FilterBar({ provision, choices, filters, needs, names, today, on
   const bar = useRef<HTMLDivElement>(null);
   const adder = useRef<HTMLButtonElement>(null);
   const { part: editor, focusField } = useFieldFocus<HTMLDivElement>();
-  const isMissing = needs === 'donor' && choices.donor === undefined;
+  const isMissing = lacksCondition(choices);
   const open = isMissing ? needs : chosen;
   const chips = toConditions(choices, names.nameOf, writeValue);
   const close = (): void => {
@@ -158,6 +159,8 @@ function FilterEditor({ name, provision, choices, names, today, onChange }: Filt
           onChange={(giftDateFrom, giftDateTo) => onChange({ ...choices, giftDateFrom, giftDateTo })}
         />
       );
+    case 'since':
+      return <SinceField {...{ provision, choices, today, onChange }} />;
     case 'state':
       return (
         <StateField key={choices.state} {...{ title, today }} state={choices.state} onChange={(state) => onChange({ ...choices, state })} />

@@ -31,6 +31,8 @@ interface Conditions {
   readonly deposit: string;
   /** The state of the books: a day, for its end, or the number of a data version; empty for the newest one. */
   readonly state: string;
+  /** The state that a report of changes begins with, in the same form; empty while none is chosen. */
+  readonly since: string;
 }
 
 /** Everything that the form of a report says. */
@@ -59,7 +61,14 @@ const noConditions: Conditions = {
   statuses: [],
   deposit: '',
   state: '',
+  since: '',
 };
+
+/** True while a report lacks the condition that it needs. */
+export function lacksCondition({ report, donor, since }: ReportChoices): boolean {
+  const { needs } = definitionOf(report);
+  return (needs === 'donor' && donor === undefined) || (needs === 'since' && since === '');
+}
 
 /** The choices with which a report begins. */
 export function defaultChoices(report: ReportId): ReportChoices {
@@ -108,6 +117,7 @@ export function toAddress(choices: ReportChoices): string {
     'amountMax',
     'deposit',
     'state',
+    'since',
   ] as const) {
     if (choices[name] !== before[name]) parameters.set(name, choices[name]);
   }
@@ -155,6 +165,7 @@ export function readAddress(hash: string): ReportChoices | undefined {
     statuses: offered('statuses', parameters.getAll('statuses')),
     deposit: parameters.get('deposit') ?? '',
     ...(filters.includes('state') && { state: text('state', '', isState) }),
+    ...(filters.includes('since') && { since: text('since', '', isState) }),
   };
 }
 

@@ -33,7 +33,7 @@ export const groupTitles: Readonly<Record<GroupBy | 'NONE', string>> = {
 };
 
 /** The conditions that the form offers. Those on donors need the privilege of the report. */
-export type FilterName = 'funds' | 'donor' | 'giftDate' | 'amount' | 'paymentTypes' | 'accountTypes' | 'statuses' | 'state';
+export type FilterName = 'funds' | 'donor' | 'giftDate' | 'amount' | 'paymentTypes' | 'accountTypes' | 'statuses' | 'state' | 'since';
 
 /** A report of the form. A new report is a new row of the table below. */
 export interface ReportDefinition {
@@ -42,8 +42,11 @@ export interface ReportDefinition {
   readonly answers: string;
   /** One row of the report, in words. */
   readonly grain: string;
-  /** `groups`: totals by what its lines have in common. `lines`: the lines themselves. `versions`: the changes of the books. */
-  readonly rows: 'groups' | 'lines' | 'versions';
+  /**
+   * `groups`: totals by what its lines have in common. `lines`: the lines themselves. `changes`: what is different between two states of the
+   * books. `versions`: the changes of the books.
+   */
+  readonly rows: 'groups' | 'lines' | 'changes' | 'versions';
   /** The groupings that the report always has. */
   readonly groupBy: readonly GroupBy[];
   /** The groupings of which the person may add one; the first is the default. `NONE` adds none. */
@@ -189,6 +192,18 @@ export const reportDefinitions = {
   },
   changes: {
     title: 'What changed',
+    answers: 'What is different from the report that was booked, and does it add up?',
+    grain: 'a line that is new, gone or different',
+    rows: 'changes',
+    groupBy: [],
+    isPersonal: true,
+    filters: ['since', ...lineFilters],
+    needs: 'since',
+    period: 'last-month',
+    pending: 'WITH',
+  },
+  history: {
+    title: 'History of the books',
     answers: 'When did the books change, and by what?',
     grain: 'a change of the books',
     rows: 'versions',
@@ -217,10 +232,10 @@ export const hasComparedRows = (splitBy: GroupBy | 'NONE', isByMonths: boolean):
 
 /** True for a report whose rows can be compared with those of another period. A deposit and a gift are in one period alone. */
 export const isComparable = ({ rows, groupBy, hasFixedPending }: ReportDefinition): boolean =>
-  rows !== 'versions' && !hasFixedPending && !groupBy.includes('DEPOSIT');
+  (rows === 'groups' || rows === 'lines') && !hasFixedPending && !groupBy.includes('DEPOSIT');
 
 /** True for a report whose rows make a chart. Single gifts are too many, and none of them tells anything beside the others. */
 export const hasChart = (report: ReportId): boolean => {
   const { rows, groupBy } = definitionOf(report);
-  return rows === 'groups' && !groupBy.includes('TRANSACTION');
+  return rows === 'changes' || (rows === 'groups' && !groupBy.includes('TRANSACTION'));
 };

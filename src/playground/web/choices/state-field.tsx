@@ -10,7 +10,7 @@ interface StateFieldProps {
   readonly onChange: (state: string) => void;
 }
 
-const ADVICE = 'Write a day before today, or the number of a change as “What changed” has it.';
+const ADVICE = 'Write a day before today, or the number of a change as “History of the books” has it.';
 
 /** Asks for a state that the books had: that of a day's end, or that after a change. Without both it is the newest one. */
 export function StateField({ title, today, state, onChange }: StateFieldProps) {

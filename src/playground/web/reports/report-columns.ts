@@ -87,6 +87,38 @@ const versionColumns: readonly ReportColumn[] = [
   column('amount', 'Received after it', 'money', { about: 'All gifts in the books after the change, each once.' }),
 ];
 
+/** A field of the lines of a change, before and after it in one cell. */
+function pairColumn(name: LineName, more: Partial<ReportColumn> = {}): ReportColumn {
+  const { field, title = field, type } = lineFields[name];
+  return column(`after.${field}`, title, 'text', {
+    before: { path: `before.${field}`, kind: KINDS[type] },
+    isCode: type !== 'text' && type !== 'name',
+    ...more,
+  });
+}
+
+const changedInSight = [
+  ...(['deposit_date', 'donor_first_name', 'donor_last_name', 'designation', 'allocation_amount', 'amount'] as const),
+] satisfies readonly LineName[];
+const changeColumns: readonly ReportColumn[] = [
+  column('class', 'Change', 'word'),
+  column('columns', 'What differs', 'text', { isDifference: true }),
+  ...changedInSight.map((name) => pairColumn(name)),
+  column('effect.byTransaction.amount', 'Adds to received', 'money', {
+    adds: true,
+    about: 'A gift of several changed lines counts at the first of them.',
+  }),
+  column('effect.byAllocation.amount', 'Adds to funds', 'money', { adds: true, about: 'What the change adds to the known shares.' }),
+  column('isInside', 'In this report', 'text', {
+    before: { path: 'wasInside', kind: 'word' },
+    about: 'Whether the line fits the period and the filters: before the change, and after it where that is another answer.',
+  }),
+  ...(['transaction_date', 'deposit_id', 'deposit_status', 'transaction_id'] as const).map((name) => pairColumn(name)),
+  ...[...new Set([...hiddenFirst, ...lineNames.filter((name) => lineFields[name].title !== undefined)])]
+    .filter((name) => ![...changedInSight, 'transaction_date', 'deposit_id', 'deposit_status', 'transaction_id'].includes(name))
+    .map((name) => pairColumn(name, { isHidden: true })),
+];
+
 /** The groupings of a report's rows. Donors come with their cities, which tell namesakes apart at a glance. */
 export function groupingsOf({ report, splitBy }: ReportChoices, mayReadDonors: boolean): readonly GroupBy[] {
   const { groupBy, namesDonors } = definitionOf(report);
@@ -103,6 +135,7 @@ export function groupingsOf({ report, splitBy }: ReportChoices, mayReadDonors: b
 export function columnsOf(choices: ReportChoices, mayReadDonors: boolean): readonly ReportColumn[] {
   const { rows } = definitionOf(choices.report);
   if (rows === 'versions') return mayReadDonors ? versionColumns : versionColumns.filter(({ id }) => id !== 'fileName');
+  if (rows === 'changes') return changeColumns;
   // The date that the period goes by comes first.
   if (rows === 'lines') {
     if (choices.dateBasis === 'DEPOSIT_DATE') return lineColumns;

@@ -20,6 +20,8 @@ interface DocumentOptions {
   readonly fiscalYearStart: number;
   /** The state of the books that is asked for; undefined for the newest one. */
   readonly asOf: AsOf | undefined;
+  /** The state that changes begin with; undefined for a report of no changes. */
+  readonly since: AsOf | undefined;
   readonly columns: readonly ReportColumn[];
   readonly mayReadDonors: boolean;
 }
@@ -30,6 +32,8 @@ const CARDS = `transactions deposits splitTransactions
   byAllocation { amount unknown }`;
 
 const PARTS = `dataVersion { number } all { ${CARDS} } pending { ${CARDS} }`;
+const STATE = `dataVersion { number } all { ${CARDS} }`;
+const EFFECT = 'transactions byTransaction { amount } byAllocation { amount }';
 const COMPARED = `compared { all { ${CARDS} } }
   change { transactions { difference percentage } amountByTransaction { difference percentage }
     netAmountByTransaction { difference percentage } amountByAllocation { difference percentage } }`;
@@ -40,15 +44,17 @@ const PAGE = 'pageInfo { hasNextPage endCursor } totalCount';
 export function toDocument(choices: ReportChoices, options: DocumentOptions): ReportDocument {
   const { rows, title, hasFixedDates } = definitionOf(choices.report);
   const name = title.replace(/[^a-z]+(.)?/gi, (_match, letter?: string) => (letter ?? '').toUpperCase());
-  const fields = toSelection(options.columns.map(({ id }) => id));
+  const fields = toSelection(options.columns.flatMap(({ id, before }) => (before ? [before.path, id] : [id])));
   if (rows === 'versions') {
     const query = `query ${name}($first: Int = 1000, $after: String) {
       dataVersions(first: $first, after: $after) { nodes ${fields} ${PAGE} } }`;
     return { query: format(query), variables: {}, list: 'dataVersions' };
   }
   const filter = toFilter(choices);
-  const compared = options.compareWith ? COMPARED : '';
-  const { compareWith, asOf } = options;
+  const { asOf, since } = options;
+  // Changes are of one period.
+  const compareWith = since ? undefined : options.compareWith;
+  const compared = compareWith ? COMPARED : '';
   const { startDate, endDate } = options.period;
   const variables = {
     ...(startDate !== undefined && { startDate }),
@@ -56,7 +62,8 @@ export function toDocument(choices: ReportChoices, options: DocumentOptions): Re
     ...(!hasFixedDates && { dateBasis: choices.dateBasis }),
     pending: choices.pending,
     ...(filter && { filter }),
-    ...(asOf && { asOf }),
+    ...(since && { from: since }),
+    ...(asOf && (since ? { to: asOf } : { asOf })),
     ...(compareWith && { compareWith: { startDate: compareWith.startDate, endDate: compareWith.endDate } }),
   };
   const declared = [
@@ -65,18 +72,25 @@ export function toDocument(choices: ReportChoices, options: DocumentOptions): Re
     ...(hasFixedDates ? [] : ['$dateBasis: DateBasis!']),
     '$pending: PendingChoice!',
     '$filter: DepositDetailFilter',
-    ...(asOf ? ['$asOf: AsOf'] : []),
-    ...(options.compareWith ? ['$compareWith: PeriodInput'] : []),
+    ...(since ? ['$from: AsOf!', '$to: AsOf'] : asOf ? ['$asOf: AsOf'] : []),
+    ...(compareWith ? ['$compareWith: PeriodInput'] : []),
   ];
   const basis = hasFixedDates ? '' : 'dateBasis: $dateBasis,';
-  const state = asOf ? ', asOf: $asOf' : '';
+  const state = since ? ', from: $from, to: $to' : asOf ? ', asOf: $asOf' : '';
   const given = `startDate: $startDate, endDate: $endDate, ${basis} pending: $pending, filter: $filter${state}`;
   if (rows === 'lines') {
     const query = `query ${name}(${declared.join(', ')}, $first: Int = 50, $after: String) {
       depositDetailsConnection(${given}, first: $first, after: $after) {
         nodes ${fields} ${PAGE}
-        summary${options.compareWith ? '(compareWith: $compareWith)' : ''} { ${PARTS} ${compared} } } }`;
+        summary${compareWith ? '(compareWith: $compareWith)' : ''} { ${PARTS} ${compared} } } }`;
     return { query: format(query), variables, list: 'depositDetailsConnection' };
+  }
+  if (rows === 'changes') {
+    const query = `query ${name}(${declared.join(', ')}, $first: Int = 50, $after: String) {
+      depositChanges(${given}, first: $first, after: $after) {
+        nodes ${fields} ${PAGE}
+        summaryBefore { ${STATE} } classes { class changes effect { ${EFFECT} } } summaryAfter { ${STATE} } } }`;
+    return { query: format(query), variables, list: 'depositChanges' };
   }
   const groupBy = groupingsOf(choices, options.mayReadDonors);
   const usesYears = groupBy.some((by) => by === 'QUARTER' || by === 'YEAR');
@@ -85,7 +99,7 @@ export function toDocument(choices: ReportChoices, options: DocumentOptions): Re
   const query = `query ${name}(${declared.join(', ')}, $first: Int = ${String(most)}, $after: String) {
     depositSummary(${given}, groupBy: [${groupBy.join(', ')}]
       ${usesYears ? `fiscalYearStart: ${String(options.fiscalYearStart)}` : ''}
-      ${options.compareWith ? 'compareWith: $compareWith' : ''}) {
+      ${compareWith ? 'compareWith: $compareWith' : ''}) {
       ${PARTS} ${compared}
       groups(first: $first, after: $after ${top ? `orderBy: { field: ${top.field}, direction: DESC }` : ''}) {
         nodes ${fields} ${PAGE} } } }`;

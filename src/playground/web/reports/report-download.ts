@@ -5,6 +5,7 @@ import type { TableView } from '../tables/data-table';
 import { describeArrangement, describeLost } from '../rows/filter-text';
 import type { TableClient } from '../rows/table-client';
 import { describeFetched } from '../choices/choice-texts';
+import { describeBridge } from './change-bridge';
 import { describeCrossings } from './period-crossings';
 import { dateBases, definitionOf, pendingChoices } from '../choices/report-definitions';
 import type { ReportResult } from './use-report';
@@ -28,7 +29,7 @@ export function toDownload({ result, view, conditions, client }: Shown): Downloa
   const span = period.startDate === undefined ? 'all-time' : `${period.startDate}-${period.endDate ?? ''}`;
   return {
     title,
-    fileName: `${choices.report}-${choices.dateBasis === 'TRANSACTION_DATE' ? 'by-gift-date-' : ''}${span}${choices.state === '' ? '' : `-as-of-${choices.state}`}`,
+    fileName: `${choices.report}-${choices.dateBasis === 'TRANSACTION_DATE' ? 'by-gift-date-' : ''}${span}${choices.since === '' ? '' : `-since-${choices.since}`}${choices.state === '' ? '' : `-as-of-${choices.state}`}`,
     request: rows === 'versions' ? undefined : { query: fileDocument.query, variables: fileDocument.variables },
     period: isPeriodName(choices.period) ? choices.period : undefined,
     requestNotes: [...describeFetched(plan), ...(lost === undefined ? [] : [lost])],
@@ -42,7 +43,7 @@ export function toDownload({ result, view, conditions, client }: Shown): Downloa
 }
 
 function toFacts(
-  { plan, table, figures, crossings }: ReportResult,
+  { plan, table, figures, bridge, crossings }: ReportResult,
   { arranged, arrangement }: TableView,
   conditions: readonly string[],
 ): FileFact[] {
@@ -68,6 +69,7 @@ function toFacts(
     ...conditions.map((condition) => text('Condition', condition)),
     ...describeArrangement(arrangement, plan.columns, String).map((condition) => text('Rows of this file', condition)),
     ...(crossed === undefined ? [] : [text('To know', crossed)]),
+    ...(bridge ? [text('What leads from one figure to the other', describeBridge({ choices, bridge }))] : []),
     count('Version of the books', table.version),
     ...(table.digest === null ? [] : [text('Digest of the lines', table.digest)]),
     count('Rows in this file', arranged.count),

@@ -1,3 +1,4 @@
+import type { ChangeClass } from '../../../values/change-classes';
 import type { GivenTotals } from '../tables/table-rows';
 import type { Cell, ColumnSum, TableColumn } from '../values/table-types';
 
@@ -31,7 +32,35 @@ export interface ReportFigures {
   } | null;
 }
 
+/** What leads from the figures of an earlier state to those of a later one. */
+export interface ChangeBridge {
+  readonly before: BridgeEnd;
+  readonly after: BridgeEnd;
+  /** The changes of each class that has any. */
+  readonly classes: readonly BridgeStep[];
+}
+
+interface BridgeEnd {
+  readonly dataVersion: { readonly number: number } | null;
+  readonly all: Figures;
+}
+
+export interface BridgeStep {
+  readonly class: ChangeClass;
+  readonly changes: number;
+  readonly effect: {
+    readonly transactions: number;
+    readonly byTransaction: { readonly amount: string };
+    readonly byAllocation: { readonly amount: string };
+  };
+}
+
 interface Answer {
+  readonly depositChanges?: {
+    readonly summaryBefore: BridgeEnd;
+    readonly summaryAfter: BridgeEnd;
+    readonly classes: readonly BridgeStep[];
+  } | null;
   readonly depositSummary?: ReportFigures | null;
   readonly depositDetailsConnection?: { readonly summary?: ReportFigures | null } | null;
 }
@@ -40,6 +69,14 @@ interface Answer {
 export function findFigures(data: unknown): ReportFigures | undefined {
   const { depositSummary, depositDetailsConnection } = (data ?? {}) as Answer;
   return depositSummary ?? depositDetailsConnection?.summary ?? undefined;
+}
+
+/** Finds what leads from one state to the other in the answer to a report of changes; undefined for any other report. */
+export function findBridge(data: unknown): ChangeBridge | undefined {
+  const { depositChanges } = (data ?? {}) as Answer;
+  if (!depositChanges) return undefined;
+  const { summaryBefore, summaryAfter, classes } = depositChanges;
+  return { before: summaryBefore, after: summaryAfter, classes };
 }
 
 /**

@@ -17,9 +17,10 @@ import { describeFetched, proposeTitle, toConditions, toPrintLines, writeValue }
 import { toViewAddress, useLinkedView } from '../choices/linked-view';
 import { describeCrossings } from './period-crossings';
 import { presets } from '../values/periods';
+import { BridgeChart, BridgeTable, describeBridge } from './change-bridge';
 import { ReportChart } from './report-chart';
 import { defaultChoices, findUnread, type ReportChoices } from '../choices/report-choices';
-import { definitionOf, hasChart, reportDefinitions } from '../choices/report-definitions';
+import { definitionOf, hasChart, reportDefinitions, type ReportDefinition } from '../choices/report-definitions';
 import { toTotals } from './report-figures';
 import { toDownload } from './report-download';
 import { ReportForm } from '../choices/report-form';
@@ -54,7 +55,7 @@ export function ReportView({
   onSaved,
   onShowGraphql,
 }: ReportViewProps) {
-  const { title, answers, rows } = definitionOf(choices.report);
+  const { title, answers, rows, needs } = definitionOf(choices.report);
   const names = useNames(provision, { fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] });
   const readsDonors = mayReadDonors(viewer);
   const maySave = readsDonors && rows !== 'versions';
@@ -133,7 +134,7 @@ export function ReportView({
           This browser does not know the time zone {viewer.timeZone}. Periods such as “Last month” go by this computer’s day here.
         </p>
       )}
-      {state.kind !== 'done' && <StateNote {...{ title, state }} lines={plan ? toPrintLines(plan) : []} />}
+      {state.kind !== 'done' && <StateNote {...{ title, state }} needs={needs} lines={plan ? toPrintLines(plan) : []} />}
       {state.kind === 'done' && (
         <FaultBoundary part="The results" resetKeys={[state.result]}>
           <Result
@@ -189,7 +190,7 @@ interface ResultProps {
 
 function Result({ provision, client, result, names, mayOpenDonors, onChange, onSessionChange, tab, onTab, kept }: ResultProps) {
   const [view, setView] = useState<TableView>();
-  const { plan, table, figures, crossings } = result;
+  const { plan, table, figures, bridge, crossings } = result;
   const { choices } = plan;
   const crossed = useMemo(() => describeCrossings(plan, crossings), [plan, crossings]);
   const isKnown = figures?.all.byAllocation.unknown === 0;
@@ -203,9 +204,10 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
   const conditions = useMemo(() => toConditions(choices, nameOf).map(({ text }) => text), [choices, nameOf]);
   const lines = useMemo(() => {
     const shown = toConditions(choices, nameOf, writeValue).map(({ text }) => text);
-    const found = [...(figures ? [describeFigures(plan, figures)] : []), ...(crossed === undefined ? [] : [crossed])];
+    const told = figures ? [describeFigures(plan, figures)] : bridge ? [describeBridge({ choices, bridge })] : [];
+    const found = [...told, ...(crossed === undefined ? [] : [crossed])];
     return [...toPrintLines(plan), ...shown, ...found];
-  }, [plan, choices, nameOf, figures, crossed]);
+  }, [plan, choices, nameOf, figures, bridge, crossed]);
   const totals = useMemo(() => (figures && choices.limit === 0 ? toTotals(figures, columns) : undefined), [figures, columns, choices]);
   const open = useMemo(() => {
     const cellOf = (row: Row, id: string) => row[columns.findIndex((column) => column.id === id)];
@@ -232,15 +234,12 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
   }, [columns, opens]);
   const books = describeBooks(table.version, choices.state !== '');
   const print = useMemo(() => ({ title, lines, books }), [title, lines, books]);
-  const nothing =
-    rows === 'versions'
-      ? 'The books have not changed yet: nothing has been imported.'
-      : 'Nothing came in that fits these choices. Try another period or fewer conditions.';
   const isPart = view !== undefined && view.arranged.count < table.count;
   const chartPrint = isPart ? { ...print, lines: [...lines, ALL_ROWS_DRAWN] } : print;
   return (
     <>
       {figures && <FigureCards {...{ plan, figures }} />}
+      {bridge && <BridgeTable {...{ choices, bridge }} />}
       {crossed !== undefined && (
         <p className="report-crossings" role="note">
           {crossed}
@@ -248,8 +247,8 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
       )}
       {table.count === 0 ? (
         <>
-          <p className="note">{nothing}</p>
-          <NotePrint {...{ title, lines }} note={nothing} />
+          <p className="note">{nothings[rows]}</p>
+          <NotePrint {...{ title, lines }} note={nothings[rows]} />
         </>
       ) : (
         <Tabs className="views" selectedKey={hasChart(choices.report) ? tab : 'table'} onSelectionChange={onTab}>
@@ -274,7 +273,11 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
           </TabPanel>
           <TabPanel id="chart" className="view">
             {isPart && <p className="note view-note">{ALL_ROWS_DRAWN}</p>}
-            <ReportChart {...{ client, table, columns, title }} print={chartPrint} />
+            {bridge ? (
+              <BridgeChart {...{ choices, bridge }} print={chartPrint} name={title} />
+            ) : (
+              <ReportChart {...{ client, table, columns, title }} print={chartPrint} />
+            )}
           </TabPanel>
         </Tabs>
       )}
@@ -284,6 +287,14 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
     </>
   );
 }
+
+const NO_LINES = 'Nothing came in that fits these choices. Try another period or fewer conditions.';
+const nothings: Readonly<Record<ReportDefinition['rows'], string>> = {
+  groups: NO_LINES,
+  lines: NO_LINES,
+  changes: 'Nothing changed between the two states in what fits these choices.',
+  versions: 'The books have not changed yet: nothing has been imported.',
+};
 
 interface GraphqlPanelProps {
   readonly plan: ReportPlan;

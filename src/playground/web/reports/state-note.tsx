@@ -1,22 +1,31 @@
 import { NotePrint } from '../tables/print-sheet';
+import type { FilterName } from '../choices/report-definitions';
 import { createCellFormat } from '../values/cell-format';
 import type { ReportState } from './use-report';
 
 interface StateNoteProps {
   readonly title: string;
   readonly lines: readonly string[];
+  /** The condition without which the report does not run. */
+  readonly needs: FilterName | undefined;
   readonly state: Exclude<ReportState, { readonly kind: 'done' }>;
 }
 
-const stateTexts: Readonly<Record<'waiting' | 'stopped' | 'running', string>> = {
-  waiting: 'Choose a donor: type a part of the name, in any order of first and last name.',
+const stateTexts: Readonly<Record<'stopped' | 'running', string>> = {
   stopped: 'The report was stopped. Nothing is shown, because a part would be wrong.',
   running: 'The rows are still being read, so none is printed. Print again when they are there.',
 };
 
+/** What to do for a report that lacks a condition. */
+const needTexts: { readonly [Name in FilterName]?: string } = {
+  donor: 'Choose a donor: type a part of the name, in any order of first and last name.',
+  since: 'Choose the state to compare with: a day, a change of the books, or a file that you took.',
+};
+
 /** Says why a report has no rows yet, on the screen and in a print. */
-export function StateNote({ title, lines, state }: StateNoteProps) {
-  const text = state.kind === 'failed' ? state.message : stateTexts[state.kind];
+export function StateNote({ title, lines, needs, state }: StateNoteProps) {
+  const text =
+    state.kind === 'failed' ? state.message : state.kind === 'waiting' ? ((needs && needTexts[needs]) ?? '') : stateTexts[state.kind];
   const { kind } = state;
   return (
     <>

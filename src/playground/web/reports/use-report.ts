@@ -10,11 +10,11 @@ import { toAsOf } from '../values/states';
 import { describeState, writeValue, type PlannedPeriods } from '../choices/choice-texts';
 import type { HistoryQuery } from '../../../generated/operations/graphql';
 import historyQuery from '../queries/history.graphql?raw';
-import type { ReportChoices } from '../choices/report-choices';
+import { lacksCondition, type ReportChoices } from '../choices/report-choices';
 import { columnsOf, type ReportColumn } from './report-columns';
 import { definitionOf, hasComparedRows } from '../choices/report-definitions';
 import { toDocument, type ReportDocument } from './report-document';
-import { findFigures, type ReportFigures } from './report-figures';
+import { findBridge, findFigures, type ChangeBridge, type ReportFigures } from './report-figures';
 
 /** The period, columns and document that the choices of a form ask for. */
 export interface ReportPlan extends PlannedPeriods {
@@ -35,6 +35,8 @@ export interface ReportResult {
   readonly table: LoadedTable;
   /** Missing for a report without totals. */
   readonly figures: ReportFigures | undefined;
+  /** What leads from the figures of the earlier state to those of the later one; of a report of changes alone. */
+  readonly bridge: ChangeBridge | undefined;
   readonly crossings: PeriodCrossings;
 }
 
@@ -47,15 +49,14 @@ export type ReportState =
 
 /** Plans the report of some choices for a day. Undefined while a condition that it needs is missing. */
 export function planReport(choices: ReportChoices, now: Today & OrganizationCalendar, readsDonors: boolean): ReportPlan | undefined {
-  const { needs } = definitionOf(choices.report);
-  if (needs === 'donor' && choices.donor === undefined) return undefined;
+  if (lacksCondition(choices)) return undefined;
   const period = findPeriod(choices.period, now) ?? {};
   const compared = findCompared(period, choices.compare);
   const plain: ReportChoices = { ...choices, compare: 'off' };
   const comparesRows = compared !== undefined && hasComparedRows(choices.splitBy, compared.isByMonths);
   const columns = columnsOf(comparesRows ? choices : plain, readsDonors);
-  const asOf = toAsOf(choices.state, now.timeZone);
-  const parts = { period, asOf, fiscalYearStart: now.fiscalYearStart, mayReadDonors: readsDonors };
+  const [asOf, since] = [choices.state, choices.since].map((state) => toAsOf(state, now.timeZone));
+  const parts = { period, asOf, since, fiscalYearStart: now.fiscalYearStart, mayReadDonors: readsDonors };
   const fileDocument = toDocument(plain, { ...parts, compareWith: undefined, columns: columnsOf(plain, readsDonors) });
   const document = compared ? toDocument(choices, { ...parts, compareWith: compared, columns }) : fileDocument;
   return { choices, today: now.today, timeZone: now.timeZone, period, compared, comparesRows, columns, document, fileDocument };
@@ -99,7 +100,7 @@ export function useReport(
       onProgress: (progress) => tell({ kind: 'running', progress }),
     })
       .catch(async (error: unknown) => {
-        throw asked.plan?.choices.state ? await explainState(error, provision, asked.plan) : error;
+        throw asked.plan ? await explainState(error, provision, asked.plan) : error;
       })
       .then(
         (result) => {
@@ -153,9 +154,10 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
     const source = { kind: 'pages', query, variables, list, ...(most > 0 && { maxRows: most }) } as const;
     const table = await client.load({ provision, source, columns }, onProgress);
     const figures = findFigures(table.data);
+    const bridge = findBridge(table.data);
     // The version that the gateway tells of an answer is the newest one, also where a report is of a past state.
-    const version = figures?.dataVersion?.number ?? table.version;
-    return { plan, table: { ...table, version }, figures, crossings: NO_CROSSINGS };
+    const version = (figures ?? bridge?.after)?.dataVersion?.number ?? table.version;
+    return { plan, table: { ...table, version }, figures, bridge, crossings: NO_CROSSINGS };
   }
   for (let attempt = 1; ; attempt++) {
     const source = { kind: 'file', query, variables, names: columns.map(({ id }) => toFileName(id)) } as const;
@@ -171,7 +173,7 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
       throw error;
     });
     if (table.version === (figures?.dataVersion?.number ?? 0))
-      return { plan, table, figures, crossings: await readCrossings(plan, table, client) };
+      return { plan, table, figures, bridge: undefined, crossings: await readCrossings(plan, table, client) };
     await client.drop(table.id);
     // A newer run may be loading by now, which another load would stop.
     if (signal.aborted) throw createStopped();
@@ -181,7 +183,11 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
 
 /** An error in words for a state that the books have not had. Any other error stays as it is. */
 async function explainState(error: unknown, provision: string, { choices, timeZone }: ReportPlan): Promise<unknown> {
-  if (!(error instanceof GatewayError) || !/^as_?[oO]f: /.test(error.message)) return error;
+  if (!(error instanceof GatewayError)) return error;
+  if (/^from is version /.test(error.message))
+    return new GatewayError('The books were in that state only later than in the other one: compare an earlier state with a later one.');
+  const [, name] = /^(as_?[oO]f|from|to): /.exec(error.message) ?? [];
+  if (name === undefined) return error;
   const { history } = await askGateway<HistoryQuery>(provision, { query: historyQuery });
   if (!history) return new GatewayError('The books have not changed yet: nothing has been imported.');
   const write = new Intl.DateTimeFormat(navigator.languages, { dateStyle: 'medium', timeStyle: 'short', timeZone });
@@ -189,7 +195,7 @@ async function explainState(error: unknown, provision: string, { choices, timeZo
     ({ number, recordedAt }) => `change ${String(number)} of ${write.format(new Date(recordedAt))}`,
   );
   return new GatewayError(
-    `There is no state of the books ${describeState(choices.state, writeValue)}. They begin with ${first!}, and the newest is ${last!} (${timeZone}).`,
+    `There is no state of the books ${describeState(name === 'from' ? choices.since : choices.state, writeValue)}. They begin with ${first!}, and the newest is ${last!} (${timeZone}).`,
   );
 }
 

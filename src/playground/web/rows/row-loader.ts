@@ -1,7 +1,8 @@
 import { fetchChecked } from '../files/download';
 import { fetchFileAddress } from '../files/file-url';
 import { dataOf, GatewayError, postVersioned } from '../session/gateway-client';
-import type { Cell, LoadProgress, LoadRequest, Row, RowSource } from '../values/table-types';
+import { createCellFormat, toWord } from '../values/cell-format';
+import type { Cell, ColumnKind, LoadProgress, LoadRequest, Row, RowSource, TableColumn } from '../values/table-types';
 
 /** The facts that a source gives beside its rows. */
 export interface LoadedRows {
@@ -78,7 +79,7 @@ async function loadPagesOfOneVersion(
   { take }: RowTaker,
   { signal, onProgress }: LoadOptions,
 ): Promise<LoadedRows | undefined> {
-  const paths = columns.map(({ id }) => id.split('.'));
+  const readers = columns.map(toReader);
   const most = source.maxRows ?? Infinity;
   let first: LoadedRows | undefined;
   let rows = 0;
@@ -90,7 +91,7 @@ async function loadPagesOfOneVersion(
     if (first && version !== first.version && !isOfPast(source.variables)) return undefined;
     const list = toPage(valueAt(data, source.list.split('.')));
     first ??= { version, data: withoutRows(data, source.list.split('.')), digest: null };
-    for (const node of list.nodes) take(paths.map((path) => toCell(valueAt(node, path))));
+    for (const node of list.nodes) take(readers.map((read) => read(node)));
     rows += list.nodes.length;
     onProgress({ rows, allRows: list.totalCount === undefined ? undefined : Math.min(list.totalCount, most) });
     if (list.after === undefined || rows >= most) return first;
@@ -99,7 +100,35 @@ async function loadPagesOfOneVersion(
 }
 
 /** True for rows of a past state of the books, which does not change. */
-const isOfPast = (variables: object): boolean => 'asOf' in variables;
+const isOfPast = (variables: object): boolean => 'asOf' in variables || 'to' in variables;
+
+/** Reads the cell of a column in a row of an answer. */
+function toReader(column: TableColumn, _place: number, columns: readonly TableColumn[]): (node: unknown) => Cell {
+  const path = column.id.split('.');
+  if (column.isDifference) {
+    const readers = columns.filter(({ before }) => before).map((each) => ({ ...each, read: toReader(each, 0, []) }));
+    return (node) => {
+      const names = valueAt(node, path);
+      const differing = readers.filter(({ id }) => Array.isArray(names) && names.includes(id.replace(/^after\./, '')));
+      return differing.map(({ title, read }) => `${title}: ${String(read(node))}`).join('; ');
+    };
+  }
+  const { before } = column;
+  if (!before) return (node) => toCell(valueAt(node, path));
+  const pathBefore = before.path.split('.');
+  return (node) => {
+    // A value that is not there, unlike null, is of a line that is not there.
+    const values = [valueAt(node, pathBefore), valueAt(node, path)].filter((value) => value !== undefined);
+    const written = [...new Set(values.map((value) => writeAs(value, before.kind)))];
+    return written.length > 1 ? written.map((text) => text || '(empty)').join(' → ') : (written[0] ?? '');
+  };
+}
+
+function writeAs(value: unknown, kind: ColumnKind): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (kind === 'word' && typeof value === 'string') return toWord(value);
+  return createCellFormat(navigator.languages).format(toCell(value), kind);
+}
 
 interface Page {
   readonly nodes: readonly unknown[];

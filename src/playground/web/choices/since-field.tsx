@@ -1,0 +1,104 @@
+import { useEffect, useState } from 'react';
+import type { ReceiptsQuery } from '../../../generated/operations/graphql';
+import { ALL_TIME } from '../../../values/dates';
+import receiptsQuery from '../queries/receipts.graphql?raw';
+import { askGateway } from '../session/gateway-client';
+import { createCellFormat } from '../values/cell-format';
+import { filterTitles } from './choice-texts';
+import type { ReportChoices } from './report-choices';
+import { StateField } from './state-field';
+
+interface SinceFieldProps {
+  readonly provision: string;
+  readonly choices: ReportChoices;
+  readonly today: string;
+  readonly onChange: (choices: ReportChoices) => void;
+}
+
+/** Asks for the state that changes begin with: that of a file that the person took, of a day's end, or after a change. */
+export function SinceField({ provision, choices, today, onChange }: SinceFieldProps) {
+  const [files, setFiles] = useState<readonly TakenFile[]>();
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    const controller = new AbortController();
+    askGateway<ReceiptsQuery>(provision, { query: receiptsQuery }, controller.signal).then(
+      ({ receipts }) => setFiles(toTakenFiles(receipts?.nodes ?? [])),
+      (error: unknown) => {
+        if (!controller.signal.aborted) setProblem((error as Error).message);
+      },
+    );
+    return () => controller.abort();
+  }, [provision]);
+  return (
+    <div className="since">
+      <StateField
+        key={choices.since}
+        title={filterTitles.since}
+        {...{ today }}
+        state={choices.since}
+        onChange={(since) => onChange({ ...choices, since })}
+      />
+      {problem !== '' && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {files && (
+        <section aria-label="Files that you took">
+          <h3>{files.length > 0 ? 'or when you took this file' : 'You have taken no file yet that could be compared with.'}</h3>
+          <ul>
+            {files.map((file) => (
+              <li key={file.id}>
+                <button type="button" onClick={() => onChange({ ...choices, ...file.choices })}>
+                  <strong>{file.name}</strong>
+                  <span>{file.about}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** A file that the person took, with the choices that it stands for. */
+interface TakenFile {
+  readonly id: string;
+  readonly name: string;
+  readonly about: string;
+  readonly choices: Partial<ReportChoices>;
+}
+
+type Receipt = NonNullable<ReceiptsQuery['receipts']>['nodes'][number];
+
+/** The files that arrived whole. Of those of one range and one state, the newest stands for all. */
+function toTakenFiles(receipts: readonly Receipt[]): TakenFile[] {
+  const { format } = createCellFormat(navigator.languages);
+  const known = new Map<string, TakenFile>();
+  for (const { id, operation, startedAt, outcome, startDate, endDate, pending, conditions, dataVersion } of receipts) {
+    if (outcome !== 'WHOLE' || dataVersion === null || !startDate || !endDate) continue;
+    const isAllTime = startDate === ALL_TIME.startDate && endDate === ALL_TIME.endDate;
+    const isOfGifts = conditions.includes('date_basis=TRANSACTION_DATE');
+    const range = isAllTime ? 'All time' : `${format(startDate, 'date')} – ${format(endDate, 'date')}`;
+    const isNarrowed = conditions.some((name) => !name.includes('=') && name !== 'pending');
+    const key = JSON.stringify([startDate, endDate, isOfGifts, pending, isNarrowed, dataVersion]);
+    if (known.has(key)) continue;
+    known.set(key, {
+      id,
+      name: isOfGifts ? `${range}, by gift date` : range,
+      about: [
+        `${format(startedAt, 'instant')}, after change ${format(dataVersion, 'count')}`,
+        operation.slice(operation.lastIndexOf('/') + 1),
+        ...(isNarrowed ? ['narrowed by filters, which are not kept'] : []),
+      ].join(' · '),
+      choices: {
+        since: String(dataVersion),
+        period: isAllTime ? 'all-time' : `${startDate}..${endDate}`,
+        dateBasis: isOfGifts ? 'TRANSACTION_DATE' : 'DEPOSIT_DATE',
+        ...(pending && { pending }),
+      },
+    });
+  }
+  return [...known.values()];
+}

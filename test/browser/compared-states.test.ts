@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import { importLines, v2Line } from '../support/gateway';
+import { logIn, openPlayground } from '../support/playground-browser';
+
+const NOW = '2024-06-15T12:00:00Z';
+const MAY = 'period=2024-05-01..2024-05-31';
+const gift = (id: string, amount: string, more: object = {}) =>
+  v2Line({
+    ...{ deposit_id: `D${id}`, transaction_id: `T${id}`, allocation_id: `A${id}`, donor_id: Number(id) },
+    ...{ transaction_date: '2024-05-02', deposit_date: '2024-05-03' },
+    ...{ amount, net_amount: amount, allocation_amount: amount, fee_amount: '0.00' },
+    ...more,
+  });
+/** What was booked for May: 216,867.82. */
+const BOOKED = [gift('1', '216717.82'), gift('2', '100.00', { city: 'Paris' }), gift('3', '50.00')];
+const gateway = openPlayground({ loggedIn: true, lines: BOOKED });
+const late = () =>
+  importLines(
+    gateway.services,
+    gateway.organization,
+    [gift('1', '216717.82'), gift('2', '100.00', { city: 'Lyon' }), gift('4', '150.00')],
+    {
+      complete: { periods: [{ startDate: '2024-05-01', endDate: '2024-05-31' }], pending: 'WITH' },
+      maxRemoved: Infinity,
+    },
+  );
+
+test('a finance person compares the books with a file that they booked, and the sums lead from one to the other', async () => {
+  const { page, faults } = await gateway.visit({ hash: `#reports/gifts?${MAY}`, now: NOW, locale: 'en-US' });
+  await logIn(page);
+  await page.getByText('3 rows', { exact: true }).waitFor();
+  await late();
+  await page.getByRole('navigation', { name: 'Reports' }).getByRole('button', { name: 'What changed' }).click();
+  await page.getByText('Choose the state to compare with').waitFor();
+  // The lines that the page showed are a file too.
+  await page
+    .getByRole('region', { name: 'Files that you took' })
+    .getByRole('button', { name: /May 1, 2024 – May 31, 2024/ })
+    .click();
+  expect(new URL(page.url()).hash).toContain(`${MAY}&since=1`);
+  const bridge = page.getByRole('table', { name: 'From the earlier figures to the later ones' });
+  await bridge.waitFor();
+  expect(await bridge.getByRole('row').allInnerTexts()).toEqual([
+    'Figures\tChanges\tGifts\tReceived\tKnown shares',
+    'As it was after change 1\t\t3\t216,867.82\t216,867.82',
+    'Added\t1\t+1\t+150.00\t+150.00',
+    'Removed\t1\t-1\t-50.00\t-50.00',
+    'Relabelled: names, addresses or memos\t1\t0\t0.00\t0.00',
+    'As it is now, after change 2\t\t3\t216,967.82\t216,967.82',
+  ]);
+  const rows = page.getByRole('table', { name: 'What changed' }).getByRole('row');
+  await rows.filter({ hasText: 'Relabelled' }).filter({ hasText: 'City: Paris → Lyon' }).waitFor();
+  await page.getByRole('button', { name: 'Download' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('radio', { name: /CSV/ }).check({ force: true });
+  const [saved] = await Promise.all([page.waitForEvent('download'), dialog.getByRole('button', { name: 'Download' }).click()]);
+  expect(saved.suggestedFilename()).toBe('changes-2024-05-01-2024-05-31-since-1.csv');
+  expect((await readFile(await saved.path(), 'utf8')).split('\r\n')[1]).toContain('"Relabelled","City: Paris → Lyon"');
+  await page.keyboard.press('Escape');
+  await page.getByRole('tab', { name: 'Chart' }).click();
+  await page.getByRole('img', { name: 'Waterfall chart of Received: from 216,867.82 to 216,967.82, by the classes of changes.' }).waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a finance person compares with the end of a day or a change, and reads why two states cannot be compared', async () => {
+  await late();
+  const { page, faults } = await gateway.visit({ hash: `#reports/changes?${MAY}&state=1`, now: NOW, locale: 'en-US' });
+  await logIn(page);
+  const editor = page.getByRole('form', { name: 'Changed since' });
+  await editor.getByLabel('or after change').fill('2');
+  await editor.getByRole('button', { name: 'Set' }).click();
+  await page.getByRole('alert').getByText('compare an earlier state with a later one').waitFor();
+  await page.getByRole('button', { name: /^Remove Books/ }).click();
+  await page.getByText('Nothing changed between the two states in what fits these choices.').waitFor();
+  await page.getByRole('button', { name: /^Remove Changed since/ }).click();
+  await editor.getByLabel('End of the day').fill('2024-05-01');
+  await editor.getByRole('button', { name: 'Set' }).click();
+  await page.getByRole('alert').getByText('There is no state of the books at the end of May 1, 2024.').waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});

@@ -177,7 +177,8 @@ export async function createCallersSide(
   const document = createV2Document((type, field) => describeField(schema, type, field));
   doors.use('/api/v2', createV2Routes(resolvers, kit, document));
   doors.use(openLinks(services.links));
-  doors.use(createFileRoutes(new FileResolver(services, new SchemaReportDocuments(schema)), kit));
+  const files = new FileResolver(services, new SchemaReportDocuments(schema), () => httpServer.draining);
+  doors.use(createFileRoutes(files, kit));
   const keptAnswers = services.answers && new KeptAnswers(services.answers, services.keys);
   doors.use('/graphql', createGraphqlRoute({ apollo, documents, kit, keptAnswers, budgets: services.budgets }));
   doors.use(createSchemaRoute(schema, config.INTROSPECTION, kit));

@@ -1,8 +1,8 @@
 import type { Router } from 'express';
 import type { ReadRange } from '../domain/audit/audit-service';
-import { numberOf } from '../data/postgres/version-stamp';
+import { numberOf, toPlace } from '../data/postgres/version-stamp';
 import { FileCount } from '../domain/audit/file-count';
-import { AppError } from '../errors';
+import { AppError, InputError } from '../errors';
 import { chosenColumns, fileOptionNames, fileReports, namesOfConditions, parseFileOptions, parseFileQuery } from '../formats/file-address';
 import { createFileLayout } from '../formats/file-format';
 import type { RequestContext } from '../resolvers/request/request-context';
@@ -95,8 +95,12 @@ function toNameAndFormat(file: string): FileName {
 
 async function sendFile(file: FileSource, { name, format }: FileName, attempt: Attempt, { readerPace, audit }: DoorKit): Promise<void> {
   const { context, request, response } = attempt;
-  const { hasBom, totals: totalsMode = file.bytesWithTotals ? 'trailers' : 'headers' } = parseFileOptions(request.query);
-  const layout = createFileLayout(format, chosenColumns(file.query));
+  const isFollowed = file.query.changes?.waitSeconds !== undefined;
+  // A follower reads the last row, which no other format has.
+  if (isFollowed && format !== 'ndjson') throw new InputError('since is for deposit-changes.ndjson');
+  const usualTotals = isFollowed ? 'skip' : file.bytesWithTotals ? 'trailers' : 'headers';
+  const { hasBom, totals: totalsMode = usualTotals } = parseFileOptions(request.query);
+  const layout = createFileLayout(format, chosenColumns(file.query), isFollowed ? { next: toPlace(file.lineSet.state!) } : undefined);
   const { template, tail } = layout;
   const head = (hasBom && format === 'csv' ? BOM : '') + layout.head;
   const { startDate, endDate, dateBasis, state } = file.lineSet;

@@ -1,5 +1,5 @@
 import { InputError } from '../errors';
-import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
+import { ALL_TIME, describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
 import { describeMoneyFault, isMoney } from '../values/money';
 import { valueAt } from '../values/paths';
 import { periodNames, type FindDates, type PeriodDates, type PeriodName } from '../values/periods';
@@ -43,6 +43,10 @@ interface FileChanges {
   readonly to?: AsOf;
   /** All classes when it is missing. */
   readonly classes?: readonly ChangeClass[];
+  /** The place that a follower has come to: the number of a version, or the `next` of its last file. */
+  readonly place?: string;
+  /** The seconds that a follower waits for a change; undefined for a file of no follower. */
+  readonly waitSeconds?: number;
 }
 
 /** The content of a file: its lines, groups or changes, and its columns. */
@@ -214,6 +218,7 @@ export function chosenColumns(query: FileQuery): FileColumns {
  * and its fault.
  */
 export function parseFileQuery(report: FileReport, address: QueryString, findDates: FindDates): FileQuery {
+  if (report === 'deposit-changes' && address.since !== undefined) return parseFollowing(address);
   const { dates, others } = parsePeriod(address, DATES, findDates);
   const given: QueryString = dates ? { ...others, start_date: dates.startDate, end_date: dates.endDate } : others;
   const known = parametersOf(report);
@@ -250,6 +255,22 @@ export function parseFileOptions(given: QueryString): FileOptions {
   const read = (name: keyof typeof OPTIONS): unknown => readValue(name, OPTIONS[name], given[name]);
   const totals = read('totals') as TotalsOption | undefined;
   return { hasBom: read('bom') === 'true', ...(totals && { totals }) };
+}
+
+/** The parameters of a follower: the version that it has, and the seconds that it waits for another one. */
+const FOLLOWING = {
+  since: parameter('the number of a version, or the `next` of the last answer', (text) => (PLACE.test(text) ? text : undefined))('since'),
+  wait: parameter('seconds from 0 to 60', (text) => (/^([0-9]|[1-5][0-9]|60)$/.test(text) ? Number(text) : undefined))('wait'),
+};
+const PLACE = /^[1-9][0-9]{0,14}(?:\.[0-9]{1,18})?$/;
+
+/** Reads what a follower asks for: the changes of all lines since a version. Throws as `parseFileQuery`. */
+function parseFollowing(given: QueryString): FileQuery {
+  assertKnown(given, [...Object.keys(FOLLOWING), ...fileOptionNames]);
+  const place = readValue('since', FOLLOWING.since, given.since) as string;
+  const waitSeconds = (readValue('wait', FOLLOWING.wait, given.wait) ?? 0) as number;
+  const lines = { ...ALL_TIME, includePending: false, pending: 'WITH', filter: {} } as const;
+  return { lines, changes: { from: { version: Number.parseInt(place, 10) }, place, waitSeconds } };
 }
 
 /** The query string of a file's address, from which `parseFileQuery` reads the same query. */

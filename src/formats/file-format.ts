@@ -20,13 +20,13 @@ export interface FileLayout {
   readonly tail: string;
 }
 
-/** Creates the layout of a file with these columns, in their order. */
-export function createFileLayout(format: FileFormat, columns: FileColumns): FileLayout {
+/** Creates the layout of a file with these columns, in their order. NDJSON ends with a row of `last`, where that is given. */
+export function createFileLayout(format: FileFormat, columns: FileColumns, last?: object): FileLayout {
   switch (format) {
     case 'json':
       return { head: '{"response":[', template: createJsonTemplate(toMembers(columns), ','), tail: ']}' };
     case 'ndjson':
-      return { head: '', template: createJsonTemplate(toMembers(columns), '', '\n'), tail: '' };
+      return { head: '', template: createJsonTemplate(toMembers(columns), '', '\n'), tail: last ? `${JSON.stringify(last)}\n` : '' };
     case 'csv':
       return { head: `${Object.keys(columns).join(',')}\r\n`, template: createCsvTemplate(Object.values(columns)), tail: '' };
   }

@@ -25,5 +25,8 @@ const PLACE = ':organization';
 /** The time of the change of a stamp's version. */
 export const instantOf = (stamp: VersionStamp): Date => new Date(Number(stamp.split(' ')[1]) / 1000);
 
+/** The stamp as a follower names it in an address. */
+export const toPlace = (stamp: VersionStamp): string => stamp.replace(' ', '.');
+
 /** The number of a stamp's version. */
 export const numberOf = (stamp: VersionStamp): number => Number(stamp.split(' ')[0]);

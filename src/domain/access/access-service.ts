@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessProvision, AccessRow } from '../../data/access/access-store';
 import type { BookState } from '../../data/reading/replica';
 import { RequestTimes } from '../../data/postgres/request-times';
-import type { VersionStamp } from '../../data/postgres/version-stamp';
+import { numberOf, type VersionStamp } from '../../data/postgres/version-stamp';
 import { AppError } from '../../errors';
 import type { Credentials } from './credentials';
 import { assertNewEnough } from '../books/least-version';
@@ -20,6 +21,9 @@ export interface ForeseenMember {
   /** The version of the books when the access was checked. */
   readonly version: VersionStamp;
 }
+
+/** Milliseconds between two looks at the version of the books. */
+const LOOK_MS = 500;
 
 export class AccessService {
   constructor(private readonly parts: AccessParts) {}
@@ -57,10 +61,25 @@ export class RequestAccess {
     return this.personal;
   }
 
-  /** Makes the checks again that let the request in, with what holds now. Throws the AppError of the first that fails. */
-  async recheck(): Promise<void> {
+  /**
+   * Makes the checks again that let the request in, with what holds now. Returns the state of the books that they saw. Throws the AppError of
+   * the first that fails.
+   */
+  async recheck(): Promise<BookState | undefined> {
     const again = new RequestAccess(this.caller.again());
     for (const check of this.passed) await check(again);
+    return again.state;
+  }
+
+  /**
+   * Waits until the books have gone beyond a version, or until `isOver`. The request is then of the newest version. Callers who wait share the
+   * statements of the checks. Throws as `recheck`, and the abort reason when the reader has left.
+   */
+  async waitForChange(version: number, isOver: () => boolean, signal: AbortSignal): Promise<void> {
+    while (this.state && numberOf(this.state.version) === version && !isOver()) {
+      await sleep(LOOK_MS, undefined, { signal });
+      this.state = await this.recheck();
+    }
   }
 
   /** Authorizes a login: the provision must be valid and needs no privilege. Throws an AppError. */

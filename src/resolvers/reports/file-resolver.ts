@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../data/audit/audit-store';
 import type { LineSet } from '../../data/books/line-set';
 import type { MemberAccess } from '../../domain/access/access-service';
-import { numberOf } from '../../data/postgres/version-stamp';
+import { numberOf, toPlace, type VersionStamp } from '../../data/postgres/version-stamp';
 import type { BookService } from '../../domain/books/book-service';
 import type { AuditService, FileFacts } from '../../domain/audit/audit-service';
 import type { ControlTotals, LineFigures } from '../../domain/reports/control-totals';
@@ -11,7 +11,7 @@ import { authorizeTotals, toSummaryRows, type DepositSummaryService } from '../.
 import type { SystemAccess } from '../../domain/access/request-caller';
 import { assertTakesPeriod, REPORT_DATES, toReportDocument, type SavedReportService } from '../../domain/reports/saved-report-service';
 import { AppError, InputError } from '../../errors';
-import { asOfNames } from '../../formats/as-of';
+import { asOfNames, type AsOf } from '../../formats/as-of';
 import { parsePeriod, reportOf, tellsDonorsByName, type FileQuery, type FileReport, type QueryString } from '../../formats/file-address';
 import type { FileRows } from '../../rows/row-stream';
 import type { RowTemplate } from '../../rows/row-template';
@@ -96,6 +96,8 @@ export class FileResolver {
   constructor(
     private readonly services: FileServices,
     private readonly documents: SchemaReportDocuments,
+    /** True when the gateway ends, so that nobody shall wait. */
+    private readonly isStopping: () => boolean,
   ) {}
 
   /** The file of a report: of a summary for every member, of lines and of their changes for callers who may read the report. */
@@ -181,12 +183,16 @@ export class FileResolver {
 
   private async changes(
     query: FileQuery,
-    { classes, ...states }: NonNullable<FileQuery['changes']>,
+    changes: NonNullable<FileQuery['changes']>,
     granted: SystemAccess,
-    { books }: RequestContext,
+    context: RequestContext,
   ): Promise<FileSource> {
     const { depositChanges } = this.services;
+    const { books } = context;
+    const { classes } = changes;
+    const states = changes.waitSeconds === undefined ? changes : await this.follow(changes, changes.waitSeconds, context);
     const set = await this.services.books.between(toNarrowedLineSet(granted.organization.id, query.lines), states, books);
+    assertFollowed(changes, set.from);
     const rows = depositChanges.rows(set, classes, books);
     return {
       query,
@@ -199,6 +205,18 @@ export class FileResolver {
       },
       facts: { report: 'deposit-changes', tellsDonors: true },
     };
+  }
+
+  /** The states between which a follower asks for changes: the second one is the newest, once it is not the first or the wait is over. */
+  private async follow(
+    { from }: NonNullable<FileQuery['changes']>,
+    waitSeconds: number,
+    { access, books }: RequestContext,
+  ): Promise<{ readonly from: AsOf; readonly to: AsOf }> {
+    const end = performance.now() + waitSeconds * MS_PER_SECOND;
+    await access.waitForChange(from.version!, () => performance.now() >= end || this.isStopping(), books.signal);
+    // Access was checked, so that its version is known.
+    return { from, to: { version: numberOf(access.bookState!.version) } };
   }
 
   private async summary(query: FileQuery, granted: MemberAccess, context: RequestContext): Promise<FileSource> {
@@ -226,6 +244,14 @@ export class FileResolver {
     };
   }
 }
+
+/** Checks that a follower has come from these books. A restored backup goes on with the same numbers of versions. */
+function assertFollowed({ place }: NonNullable<FileQuery['changes']>, from: VersionStamp): void {
+  if (!place?.includes('.') || place === toPlace(from)) return;
+  throw new InputError(`since: version ${numberOf(from)} is of other books than those that were followed: begin with an export again`);
+}
+
+const MS_PER_SECOND = 1000;
 
 const toFileTotals = ({ totals, digest }: LineFigures): FileTotals => ({ rows: totals.lines, lines: totals.lines, all: totals, digest });
 

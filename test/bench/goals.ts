@@ -1,3 +1,4 @@
+import { CHANGES, FEW_CHANGED, MANY_CHANGED, TODAY, TODAY_LATER } from './history-work';
 import { toColumns, type Result } from './results';
 
 /** The most that a figure should be: a ratio, milliseconds, microseconds or megabytes. */
@@ -115,6 +116,9 @@ const goals: readonly Goal[] = [
   limit('import of new lines / psql \\copy into one flat table', ratio('import', 'ours, new lines', 'psql \\copy into one flat table'), 22),
   limit('import of the same lines again / of new lines', ratio('import', 'ours, the same again', 'ours, new lines'), 0.3),
   limit('import of a month with 1 % changed, ms', figure('medianMs', 'import of a month', 'ours'), 2000),
+  limit('lines as of a state with 5 % changed since / today', ratio('history', FEW_CHANGED, TODAY), 1.15),
+  limit('lines of 50 states ago with half changed since / today', ratio('history', MANY_CHANGED, TODAY_LATER), 1.6),
+  limit('changes of 1 % of the lines / reading them all', ratio('history', CHANGES, TODAY_LATER), 0.3),
   limit('import of all lines, MB above idle', figure('aboveIdleMb', 'import of all lines', 'ours'), 150),
   limit(
     'disk, books and lines / books alone',

@@ -87,11 +87,11 @@ export async function measureImportMemory(work: string, database: BenchDatabase,
 }
 
 const STATUS = 'lower(deposit_status::text) AS deposit_status';
-const toColumns = (expressions: Readonly<Record<string, string>>): string =>
+export const toColumns = (expressions: Readonly<Record<string, string>>): string =>
   [...fields.map((name) => (name in expressions ? `${expressions[name]!} AS ${name}` : name)), STATUS].join(', ');
 
 /** The first lines of all organizations, as those of one: their ids tell them apart. */
-const selectNew = (count: number): string => {
+export const selectNew = (count: number): string => {
   const ids = ['deposit_id', 'transaction_id', 'allocation_id'].map((name) => [name, `organization_id || '-' || ${name}`] as const);
   const donorId = 'CASE donor_id WHEN 0 THEN 0 ELSE donor_id * 100 + organization_id END';
   return `SELECT ${toColumns({ ...Object.fromEntries<string>(ids), donor_id: donorId })} FROM deposit_line line WHERE ${IS_CURRENT}
@@ -103,7 +103,7 @@ const selectPeriod = (organizationId: number, { startDate, endDate }: Period, me
     AND deposit_date BETWEEN '${startDate}' AND '${endDate}'`;
 
 /** Writes the rows of a SELECT as CSV, and returns their number. */
-async function writeFile({ url }: BenchDatabase, file: string, select: string): Promise<number> {
+export async function writeFile({ url }: EmptyDatabase, file: string, select: string): Promise<number> {
   const client = await connectTo(url);
   const rows = client.query(copyTo(`COPY (${select}) TO STDOUT (FORMAT csv, HEADER)`));
   await pipeline(rows, createWriteStream(file));
@@ -112,7 +112,7 @@ async function writeFile({ url }: BenchDatabase, file: string, select: string): 
 }
 
 /** Runs the command `import`. Throws unless it made these changes. */
-async function importFile(
+export async function importFile(
   { url, organization }: EmptyDatabase,
   file: string,
   expected: { readonly added: number; readonly changed: number },

@@ -9,6 +9,7 @@ import { openBenchDatabase, type BenchDatabase } from './database';
 import { measureDisk } from './disk-work';
 import { endAll, makeDirectory, untilSignal } from './endings';
 import { DOORS, TENFOLD_MONTH, toGoalTable } from './goals';
+import { measureHistory } from './history-work';
 import { measureCorrection, measureImportMemory, measureNewLines } from './import-work';
 import { measureLiveness, measureMemory, measureStalledReaders } from './load-works';
 import { measurePages } from './page-work';
@@ -121,6 +122,7 @@ const works: Readonly<Record<string, Work>> = {
   disk: ({ database, lines }) => measureDisk('disk', database, lines),
   'import*': ({ database, rounds }) => measureNewLines('import', database, IMPORTED_LINES, rounds),
   'import of a month*': ({ database, rounds }) => measureCorrection('import of a month', database, month, rounds),
+  'history*': ({ database, rounds }) => measureHistory('history', database, IMPORTED_LINES / 3, rounds),
   'import of all lines*': ({ database, lines }) => measureImportMemory('import of all lines', database, lines),
   'tenfold*': async ({ openOther, lines, rounds }) => {
     const database = await openOther(lines * 10, ORGANIZATIONS);

@@ -23,6 +23,8 @@ const FILE_SHA256 = 'X-Export-File-SHA256';
 const RANGE = 'X-Export-Range';
 /** Sent where the range is not of deposit dates. */
 const DATE_BASIS = 'X-Export-Date-Basis';
+/** Sent where the organization has closed months, in the state that the file is of. */
+const CLOSED_THROUGH = 'X-Closed-Through';
 /** The control totals of a file, by their headers and trailers. A total without a value is left out. */
 const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | null | undefined>> = {
   'X-Export-Rows': ({ rows }) => rows,
@@ -105,6 +107,8 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
   const ofState = state === undefined ? '' : `-as-of-${numberOf(state)}`;
   const tag = new EntityTag(file.rows, { head, template, tail }, state);
   if (tag.answersNotModified(request, response, context)) return;
+  // The snapshot of the rows reads it first, because the last COPY ends the snapshot.
+  const closedThrough = await file.closedThrough();
   const spooled = totalsMode === 'headers' ? await file.readTotals(template) : undefined;
   const totalsBefore = spooled?.totals;
   // A HEAD request takes no rows, so that it has no entry of a file.
@@ -114,10 +118,11 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
       ? file.bytesWithTotals(template)
       : { rows: spooled?.rows ?? file.rows.bytes(template), totals: () => totalsBefore };
   const basis: Readonly<Record<string, string>> = dateBasis === 'TRANSACTION_DATE' ? { [DATE_BASIS]: dateBasis } : {};
-  const headers = { [RANGE]: `${startDate}/${endDate}`, ...basis, ...(totalsBefore && toHeaders(totalsBefore)) };
+  const marks = { ...basis, ...(closedThrough !== null && { [CLOSED_THROUGH]: closedThrough }) };
+  const headers = { [RANGE]: `${startDate}/${endDate}`, ...marks, ...(totalsBefore && toHeaders(totalsBefore)) };
   // HTTP/1.0 has no chunked coding, and trailers need it.
   const hasTrailers = request.httpVersion !== '1.0';
-  const announced = totalsMode === 'trailers' ? [RANGE, ...Object.keys(basis), ...Object.keys(TOTALS)] : Object.keys(headers);
+  const announced = totalsMode === 'trailers' ? [RANGE, ...Object.keys(marks), ...Object.keys(TOTALS)] : Object.keys(headers);
   const count = new FileCount();
   const toTrailers = () => {
     const found = totals();

@@ -121,6 +121,7 @@ const CONDITION_TYPES = {
   ids: (...path: string[]) => list(id(...path)),
   words: (...path: string[]) => list(word(...path)),
   numbers: (...path: string[]) => list(number(...path)),
+  late: flag,
 };
 
 const LINE_PARAMETERS: Readonly<Record<string, Parameter>> = {

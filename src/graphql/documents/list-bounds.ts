@@ -1,5 +1,6 @@
 import { getNamedType, getNullableType, isLeafType, isListType, isObjectType, type GraphQLSchema } from 'graphql';
 import { changeClasses } from '../../data/reports/deposit-change-store';
+import { MAX_CLOSED_MONTHS } from '../../domain/books/period-service';
 import { MAX_REPORT_PARAMETERS, MAX_SAVED_REPORTS } from '../../domain/reports/saved-report-service';
 import { errorTable, requestFaultTable } from '../../errors';
 import { countPossibleGroups, type GroupBy } from '../../formats/line-groups';
@@ -9,6 +10,7 @@ import { MAX_NODES } from '../../resolvers/node-resolver';
 export const listBounds: Readonly<Record<string, number>> = {
   'DepositChangeConnection.classes': changeClasses.length,
   'ChangeDesignation.classes': changeClasses.length,
+  'PeriodClose.months': MAX_CLOSED_MONTHS,
   'Query.errorCodes': Object.keys(errorTable).length + Object.keys(requestFaultTable).length,
   'Query.savedReports': MAX_SAVED_REPORTS,
   'SavedReport.parameters': MAX_REPORT_PARAMETERS,

@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Args, Ctx, Info, Query, Resolver } from 'type-graphql';
 import type { BookService } from '../../domain/books/book-service';
-import { assertStateOrder, type DepositChangeService } from '../../domain/reports/deposit-change-service';
+import { assertChangeSet, type DepositChangeService } from '../../domain/reports/deposit-change-service';
 import { toNarrowedLineSet } from '../../domain/reports/deposit-detail-service';
 import type { DepositSummaryService } from '../../domain/reports/deposit-summary-service';
 import { InputError } from '../../errors';
@@ -38,7 +38,7 @@ export class DepositChangeResolver {
       this.bookService.findState(organization.id, asOf, books, { name, argument: name });
     const last = toAsOf(to);
     const set = { lineSet, from: await find('from')(toAsOf(from)!), to: last && (await find('to')(last)) };
-    assertStateOrder(set);
+    assertChangeSet(set);
     const changes = await this.changes.page(set, classes ?? undefined, page, books);
     count.add(changes.nodes.length);
     return {

@@ -2,6 +2,7 @@ import type { AuditEntry } from '../../data/audit/audit-store';
 import type { LineSet } from '../../data/books/line-set';
 import type { MemberAccess } from '../../domain/access/access-service';
 import type { BookService } from '../../domain/books/book-service';
+import type { PeriodService } from '../../domain/books/period-service';
 import type { AuditService, FileFacts } from '../../domain/audit/audit-service';
 import type { ControlTotals, LineFigures } from '../../domain/reports/control-totals';
 import { toNarrowedLineSet, type DepositDetailService } from '../../domain/reports/deposit-detail-service';
@@ -13,6 +14,7 @@ import { asOfNames } from '../../formats/as-of';
 import { parsePeriod, tellsDonorsByName, type FileQuery, type QueryString } from '../../formats/file-address';
 import type { RowStream } from '../../rows/row-stream';
 import type { RowTemplate } from '../../rows/row-template';
+import type { LocalDate } from '../../values/dates';
 import { isUuid } from '../../values/ids';
 import { datesAt, type FindDates } from '../../values/periods';
 import type { SchemaReportDocuments } from './report-documents';
@@ -23,6 +25,8 @@ export interface FileSource {
   readonly query: FileQuery;
   readonly lineSet: LineSet;
   readonly rows: RowStream<unknown>;
+  /** The last closed date of the state that the rows are of; null where none is closed. */
+  readonly closedThrough: () => Promise<LocalDate | null>;
   /** Reads the control totals before the rows. */
   readonly readTotals: (template: RowTemplate) => Promise<RowsAfterTotals>;
   /** Reads the rows together with their control totals. Only a file of lines can do so. */
@@ -81,6 +85,7 @@ interface FileServices {
   readonly audit: AuditService;
   readonly savedReports: SavedReportService;
   readonly books: BookService;
+  readonly periods: PeriodService;
 }
 
 /** Resolves reports as files. Files are not in the GraphQL schema, but access to them is checked as there. */
@@ -153,6 +158,7 @@ export class FileResolver {
       query,
       lineSet,
       rows,
+      closedThrough: () => this.closedThrough(lineSet, context),
       readTotals: async (template) => {
         const { rows: bytes, figures } = await rows.bytesAfterFigures(template);
         return { rows: bytes, totals: toFileTotals(figures) };
@@ -182,6 +188,7 @@ export class FileResolver {
       query,
       lineSet,
       rows,
+      closedThrough: () => this.closedThrough(lineSet, context),
       readTotals: async (template) => {
         const digest = access.openDonorData() ? summary.digest() : undefined;
         const [{ all }, sha256, count] = await Promise.all([summary.totals(['deposits']), digest, countRows()]);
@@ -189,6 +196,10 @@ export class FileResolver {
       },
       facts: { report: 'deposit-summary', tellsDonors: mayReadDonors },
     };
+  }
+
+  private closedThrough({ organizationId, state }: LineSet, { books }: RequestContext): Promise<LocalDate | null> {
+    return this.services.periods.closedThrough(organizationId, state, books);
   }
 }
 

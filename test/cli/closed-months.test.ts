@@ -98,6 +98,14 @@ describe('an operator who closes months', () => {
       misused(`error: option '--through <date>' argument '2024-02-30' is invalid. "2024-02-30" is no day of the calendar.`),
     );
     expect(await versionOf(organization)).toBe(2);
+    const early = await files.createOrganization();
+    await importInto(early, [gift(1, '10', { deposit_date: '0201-01-10' })]);
+    expect(await close(early, '2024-10-31')).toEqual(
+      failed(
+        'Invalid parameter(s): through: from 0201-01-10 on these are 21886 months, and a close has at most 360: close the earlier ones first',
+      ),
+    );
+    expect(await close(early, '0230-12-31')).toMatchObject({ status: 0 });
   });
 
   test('reopens a close and every later one, and their rows stay', async () => {

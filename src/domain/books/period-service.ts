@@ -21,8 +21,8 @@ export interface Closer {
   readonly user?: ChangingUser;
 }
 
-/** The months of a close that are read at most. A line of an earlier date has a mistaken one. */
-export const MAX_CLOSED_MONTHS = 1200;
+/** The most months of a close. Queries for a page of closes with their months have a cost by it. */
+export const MAX_CLOSED_MONTHS = 360;
 /** The times that months are read while imports change the books. */
 const MAX_READINGS = 5;
 const MAX_TEXT_LENGTH = 1000;
@@ -60,8 +60,8 @@ export class PeriodService {
   }
 
   /**
-   * Closes all months up to a date and keeps their figures. Throws INVALID_PARAMETERS for a date in the future and for books that begin too
-   * early, PERIOD_CLOSED for a date that is closed, and BOOKS_CHANGING while imports do not let the months be read.
+   * Closes all months up to a date and keeps their figures. Throws INVALID_PARAMETERS for a date in the future and for too many months,
+   * PERIOD_CLOSED for a date that is closed, and BOOKS_CHANGING while imports do not let the months be read.
    */
   async close(organization: ClosingOrganization, through: LocalDate, givenNote: string | undefined, closer: Closer): Promise<PeriodClose> {
     assertDate(through);
@@ -109,7 +109,10 @@ export class PeriodService {
       const from = closedThrough === null ? firstDate : addDays(closedThrough, 1);
       const periods = from === null ? [] : toMonths(from, through);
       if (periods.length > MAX_CLOSED_MONTHS)
-        throw new InputError(`through: the first line is of ${from}, more than ${MAX_CLOSED_MONTHS} months before`, 'through');
+        throw new InputError(
+          `through: from ${from} on these are ${periods.length} months, and a close has at most ${MAX_CLOSED_MONTHS}: close the earlier ones first`,
+          'through',
+        );
       const months: ClosedMonth[] = [];
       for (const period of periods) {
         const { totals, digest } = await depositDetails.readFigures(toLineSet(organizationId, { ...period, pending: 'WITHOUT' }), snapshot);

@@ -86,7 +86,7 @@ export class PeriodClose implements data.PeriodClose {
   reopenedBy!: string | null;
 
   @Field(() => [ClosedMonth], {
-    description: 'The months that it closed, in order, at most 1200: from the day after the date that was closed before, or the first line.',
+    description: 'The months that it closed, in order, at most 360: from the day after the date that was closed before, or the first line.',
   })
   months!: readonly ClosedMonth[];
 }

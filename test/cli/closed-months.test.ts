@@ -147,7 +147,7 @@ describe('an operator who closes months', () => {
 });
 
 describe('an import is refused as a whole, and changes nothing,', () => {
-  const cases: readonly (readonly [change: string, lines: readonly object[], fault: string, options?: readonly string[]])[] = [
+  const cases: readonly (readonly [change: string, lines: readonly object[], fault: string, options?: string])[] = [
     [
       'when the amount of a closed line changes',
       [{ ...OCTOBER, ...AMOUNTS }],
@@ -162,7 +162,7 @@ describe('an import is refused as a whole, and changes nothing,', () => {
       'when a share changes',
       [{ ...OCTOBER, allocation_amount: '4.00' }],
       '1 line of closed dates would change by 0.00 (2024-10: 1 line, 0.00)',
-      ['--allow-mismatch'],
+      '--allow-mismatch',
     ],
     ['when the fund changes', [{ ...OCTOBER, designation_id: 1 }], '1 line of closed dates would change by 0.00 (2024-10: 1 line, 0.00)'],
     [
@@ -200,7 +200,7 @@ describe('an import is refused as a whole, and changes nothing,', () => {
       'when a line is gone',
       [],
       '1 line of closed dates would change by -10.50 (2024-10: 1 line, -10.50)',
-      ['--replace', '--from', '2024-10-01', '--to', '2024-10-31', '--max-removed', '5'],
+      '--replace --from 2024-10-01 --to 2024-10-31 --max-removed 5',
     ],
     [
       'for an open line beside a closed one',
@@ -213,16 +213,19 @@ describe('an import is refused as a whole, and changes nothing,', () => {
     ],
   ];
 
-  test.each(cases)('%s', async (_change, lines, fault, options = []) => {
-    const organization = await createClosed();
-    const before = await files.lines(organization);
-    const changed = lines.map((line) => ({ ...line, designation: 'Another name' }));
-    expect(await importInto(organization, changed, ...options)).toEqual(refusal(fault));
-    expect([await files.lines(organization), await versionOf(organization)]).toEqual([before, 2]);
-    expect(await importInto(organization, changed, ...options, '--late', 'accept')).toMatchObject({ status: 0 });
-    expect(await versionOf(organization)).toBe(3);
-    await succeed(files.environment, ['check', '--organization', organization]);
-  });
+  test.each(cases.map(([change, lines, fault, words = '']) => ({ change, lines, fault, options: words.split(' ').filter(Boolean) })))(
+    '$change',
+    async ({ lines, fault, options }) => {
+      const organization = await createClosed();
+      const before = await files.lines(organization);
+      const changed = lines.map((line) => ({ ...line, designation: 'Another name' }));
+      expect(await importInto(organization, changed, ...options)).toEqual(refusal(fault));
+      expect([await files.lines(organization), await versionOf(organization)]).toEqual([before, 2]);
+      expect(await importInto(organization, changed, ...options, '--late', 'accept')).toMatchObject({ status: 0 });
+      expect(await versionOf(organization)).toBe(3);
+      await succeed(files.environment, ['check', '--organization', organization]);
+    },
+  );
 
   test('and names the first twelve months', async () => {
     const months = Array.from({ length: 14 }, (_none, month) => new Date(Date.UTC(2023, month, 10)).toISOString().slice(0, 10));

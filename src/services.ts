@@ -38,7 +38,7 @@ import { AccessWatch } from './domain/access/access-watch';
 import { AuditService, type Operator, type SeenEvent } from './domain/audit/audit-service';
 import { BackupService } from './domain/backup/backup-service';
 import { BookService } from './domain/books/book-service';
-import { PeriodService } from './domain/books/period-service';
+import { PeriodService } from './domain/reports/period-service';
 import { BudgetService } from './domain/access/budget-service';
 import { DemoService } from './domain/imports/demo-service';
 import { DepositChangeService } from './domain/reports/deposit-change-service';

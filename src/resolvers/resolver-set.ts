@@ -1,7 +1,7 @@
 import type { ClassType } from 'type-graphql';
 import type { AuditService } from '../domain/audit/audit-service';
 import type { BookService } from '../domain/books/book-service';
-import type { PeriodService } from '../domain/books/period-service';
+import type { PeriodService } from '../domain/reports/period-service';
 import type { DepositChangeService } from '../domain/reports/deposit-change-service';
 import type { DepositDetailService } from '../domain/reports/deposit-detail-service';
 import type { DepositSummaryService } from '../domain/reports/deposit-summary-service';

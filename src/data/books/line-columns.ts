@@ -4,7 +4,9 @@ import type { KeyType } from '../postgres/keyset';
 
 // The build fails here when Prisma's model lacks a field of the lines, or has one that they lack.
 ({}) satisfies { [Field in Exclude<keyof LineValues, keyof DepositLine>]: never };
-({}) satisfies { [Field in Exclude<keyof DepositLine, keyof LineValues | 'organizationId' | 'since' | 'until' | 'moneySince' | 'donorSearch'>]: never };
+({}) satisfies {
+  [Field in Exclude<keyof DepositLine, keyof LineValues | 'organizationId' | 'since' | 'until' | 'moneySince' | 'donorSearch'>]: never;
+};
 
 /** The column of a field of the lines: donor_id for donorId. Throws for any other name, because the result becomes part of SQL. */
 export function toColumn(field: string): string {

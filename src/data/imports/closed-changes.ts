@@ -5,7 +5,7 @@ import type { LocalDate } from '../../values/dates';
 import type { Money } from '../../values/money';
 
 /** The changes of money that an import made at closed dates of a month. */
-export interface ClosedMonthChange {
+interface ClosedMonthChange {
   /** YYYY-MM. */
   readonly month: string;
   /** The number of changed lines. One that moved from a closed date to another counts in both months. */
@@ -33,7 +33,7 @@ export async function findClosedChanges(books: BookTransaction, version: number,
   const { rows: closed } = await books.query<{ through: LocalDate | null }>(FIND_CLOSED_THROUGH, [organizationId]);
   const closedThrough = closed[0]!.through;
   if (closedThrough === null) return null;
-  const { rows } = await books.query<ClosedMonthChange & { month: string | null; count: number }>(FIND_CHANGES, [
+  const { rows } = await books.query<Omit<ClosedMonthChange, 'month'> & { month: string | null; count: number }>(FIND_CHANGES, [
     ...[organizationId, version, closedThrough, limit],
   ]);
   const all = rows.find(({ month }) => month === null);

@@ -54,12 +54,9 @@ export class ImportStore {
     isTrial: boolean,
     work: (transaction: ImportTransaction) => Promise<Result>,
   ): Promise<Result> {
-    return BookTransaction.run(
-      this.database,
-      organizationId,
-      (books) => work(new ImportTransaction(books)),
-      { end: isTrial ? 'ROLLBACK' : 'COMMIT' },
-    );
+    return BookTransaction.run(this.database, organizationId, (books) => work(new ImportTransaction(books)), {
+      end: isTrial ? 'ROLLBACK' : 'COMMIT',
+    });
   }
 }
 

@@ -82,7 +82,8 @@ export class DepositDetailStore {
     columns: readonly RowColumn[],
   ): AsyncGenerator<Buffer> {
     const { organizationId } = lineSet;
-    const read = (values: Prisma.Sql): AsyncGenerator<Buffer> => copy(selectLines(values, lineSet, hasLate(columns.map(({ field }) => field))));
+    const read = (values: Prisma.Sql): AsyncGenerator<Buffer> =>
+      copy(selectLines(values, lineSet, hasLate(columns.map(({ field }) => field))));
     if (!this.packing || this.packing.isForeignTo(organizationId)) return read(columnList(columns.map(toCopied)));
     const copied = columns.map((column) => ({
       expression: toCopied(column),

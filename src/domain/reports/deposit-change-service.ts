@@ -117,7 +117,8 @@ function toFunds(rows: readonly FundRow[]): readonly FundTotals[] {
 
 /** Checks the states and the filter of changes. Throws INVALID_PARAMETERS where the first state is after the second. */
 export function assertChangeSet({ lineSet, from, to }: ChangeSet): void {
-  if (lineSet.filter.late !== undefined) throw new InputError('filter.late: a line is late in one state, and changes have two', 'filter.late');
+  if (lineSet.filter.late !== undefined)
+    throw new InputError('filter.late: a line is late in one state, and changes have two', 'filter.late');
   if (to !== undefined && numberOf(from) > numberOf(to))
     throw new InputError(`from is version ${numberOf(from)} and to is version ${numberOf(to)}: from must not come after to`, 'from');
 }

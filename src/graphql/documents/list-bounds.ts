@@ -1,6 +1,6 @@
 import { getNamedType, getNullableType, isLeafType, isListType, isObjectType, type GraphQLSchema } from 'graphql';
 import { changeClasses } from '../../data/reports/deposit-change-store';
-import { MAX_CLOSED_MONTHS } from '../../domain/books/period-service';
+import { MAX_CLOSED_MONTHS } from '../../domain/reports/period-service';
 import { MAX_REPORT_PARAMETERS, MAX_SAVED_REPORTS } from '../../domain/reports/saved-report-service';
 import { errorTable, requestFaultTable } from '../../errors';
 import { countPossibleGroups, type GroupBy } from '../../formats/line-groups';

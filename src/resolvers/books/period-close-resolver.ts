@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { BookService } from '../../domain/books/book-service';
-import type { Closer, PeriodService } from '../../domain/books/period-service';
+import type { Closer, PeriodService } from '../../domain/reports/period-service';
 import type { SystemAccess } from '../../domain/access/request-caller';
 import type { Page } from '../../domain/paging/keyset-page';
 import type { LocalDate } from '../../values/dates';

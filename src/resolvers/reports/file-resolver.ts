@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../data/audit/audit-store';
 import type { LineSet } from '../../data/books/line-set';
 import type { MemberAccess } from '../../domain/access/access-service';
 import type { BookService } from '../../domain/books/book-service';
-import type { PeriodService } from '../../domain/books/period-service';
+import type { PeriodService } from '../../domain/reports/period-service';
 import type { AuditService, FileFacts } from '../../domain/audit/audit-service';
 import type { ControlTotals, LineFigures } from '../../domain/reports/control-totals';
 import { toNarrowedLineSet, type DepositDetailService } from '../../domain/reports/deposit-detail-service';

@@ -1,6 +1,16 @@
 /** The fields whose pages follow each other in one list, by their types. */
 const connections = {
-  Query: ['depositDetailsConnection', 'deposits', 'transactions', 'allocations', 'designations', 'donors', 'dataVersions', 'periodCloses', 'auditRecords'],
+  Query: [
+    'depositDetailsConnection',
+    'deposits',
+    'transactions',
+    'allocations',
+    'designations',
+    'donors',
+    'dataVersions',
+    'periodCloses',
+    'auditRecords',
+  ],
   Deposit: ['transactions'],
   Donor: ['transactions'],
   Transaction: ['allocations'],

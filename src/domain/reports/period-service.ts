@@ -6,8 +6,8 @@ import { describeDateFault, isLocalDate, type LocalDate } from '../../values/dat
 import { addDays, findToday, toMonths, type OrganizationCalendar } from '../../values/periods';
 import type { ChangingUser, RightsAudit } from '../audit/rights-audit';
 import { readPage, type Page, type PageParameters } from '../paging/keyset-page';
-import { toLineSet, type DepositDetailService } from '../reports/deposit-detail-service';
-import type { BookService } from './book-service';
+import { toLineSet, type DepositDetailService } from './deposit-detail-service';
+import type { BookService } from '../books/book-service';
 
 /** The organization whose months are closed. */
 interface ClosingOrganization extends OrganizationCalendar {

@@ -138,6 +138,12 @@ describe('an operator who closes months', () => {
     );
   });
 
+  test('may delete the organization with its closes', async () => {
+    const organization = await createClosed();
+    const deleted = await succeed(files.environment, ['organization', 'delete', organization, '--confirm', organization]);
+    expect(deleted).toContain(`Deleted organization "${organization}": 3 transactions`);
+  });
+
   test('closes books without lines, and keeps lines out of them', async () => {
     const organization = await files.createOrganization();
     expect((await close(organization, '2024-09-30')).stdout).toMatch(/at data version 1\nNo line has such a date\n$/);

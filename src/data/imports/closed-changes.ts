@@ -62,6 +62,6 @@ WITH changed AS (
 )
 SELECT month, count(DISTINCT allocation_id)::float8 AS lines, COALESCE(sum(amount), 0.00)::text AS "lineAmount",
   count(*) OVER ()::float8 - 1 AS count
-FROM (SELECT *, to_char(deposit_date, 'YYYY-MM') AS month FROM side) AS placed
+FROM (SELECT *, to_char(deposit_date::timestamp, 'YYYY-MM') AS month FROM side) AS placed
 GROUP BY GROUPING SETS ((month), ())
 ORDER BY month NULLS FIRST LIMIT $4::int + 1`;

@@ -15,6 +15,8 @@ export const errorTable = {
   NOT_ACCEPTABLE: { status: 406, text: 'Not acceptable', graphqlStatus: 406 },
   REQUEST_TIMEOUT: { status: 408, text: 'Request timeout' },
   REPORT_CONFLICT: { status: 409, text: 'The saved report is another than expected' },
+  PERIOD_CLOSED: { status: 409, text: 'The months are closed' },
+  BOOKS_CHANGING: { status: 409, text: 'The books are being changed' },
   PAYLOAD_TOO_LARGE: { status: 413, text: 'Payload too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, text: 'Unsupported media type' },
   PROVISION_HEADER_MISSING: { status: 422, text: 'Provision header missing' },

@@ -6,6 +6,7 @@ import { AuditWriter, type AuditFigures, type UnwrittenRows } from './data/audit
 import { BookOpener } from './data/books/book-opener';
 import { BookLineStore } from './data/reports/book-line-store';
 import { BookStore } from './data/books/book-store';
+import { PeriodStore } from './data/books/period-store';
 import { CostStore } from './data/access/cost-store';
 import { DepositChangeStore } from './data/reports/deposit-change-store';
 import { DepositDetailStore } from './data/reports/deposit-detail-store';
@@ -37,6 +38,7 @@ import { AccessWatch } from './domain/access/access-watch';
 import { AuditService, type Operator, type SeenEvent } from './domain/audit/audit-service';
 import { BackupService } from './domain/backup/backup-service';
 import { BookService } from './domain/books/book-service';
+import { PeriodService } from './domain/reports/period-service';
 import { BudgetService } from './domain/access/budget-service';
 import { DemoService } from './domain/imports/demo-service';
 import { DepositChangeService } from './domain/reports/deposit-change-service';
@@ -78,6 +80,7 @@ export interface Services {
   readonly usage: UsageService;
   readonly usageCounter: UsageCounter;
   readonly books: BookService;
+  readonly periods: PeriodService;
   /** Whole answers by data version; undefined where nothing is kept. */
   readonly answers: VersionMemory | undefined;
   readonly imports: ImportService;
@@ -250,6 +253,7 @@ export function createServices(
     usage: new UsageService(usageStore, organizations),
     usageCounter,
     books,
+    periods: new PeriodService(new PeriodStore(database), { books, depositDetails, rights }),
     answers,
     imports,
     syncs: new SyncService(new SyncStore(database), { imports, books, depositDetails }),

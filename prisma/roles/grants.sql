@@ -1,4 +1,4 @@
--- The rights of the role that serves, and no others: it reads the books and cannot change them, and it can neither change nor delete rows of
+-- The rights of the role that serves, and no others: it reads the books and cannot change them, it closes and reopens months, and it can neither change nor delete rows of
 -- the audit. The owner of the tables applies this file after each migration; `deposit-gateway migrate` does so by itself.
 
 -- The schema is the one that has the gateway's tables.
@@ -14,8 +14,12 @@ END
 $grants$;
 
 -- The books, and the migrations that the database has: read.
-GRANT SELECT ON "deposit", "transaction", "allocation", "designation", "donor", "deposit_line", "data_version", "import_attempt", "sync_state", "_prisma_migrations"
+GRANT SELECT ON "deposit", "transaction", "allocation", "designation", "donor", "deposit_line", "data_version", "period_close", "closed_month", "import_attempt", "sync_state", "_prisma_migrations"
   TO deposit_gateway_serving;
+
+-- The closes of members: rows are added, and a reopening is noted in the row of its close.
+GRANT INSERT ON "data_version", "period_close", "closed_month" TO deposit_gateway_serving;
+GRANT UPDATE ("reopened_version", "reopened_by", "reopen_reason") ON "period_close" TO deposit_gateway_serving;
 
 -- Who may do what: read. Only the time of a provision's last use is written.
 GRANT SELECT ON "organization", "provision", "provision_key", "user" TO deposit_gateway_serving;

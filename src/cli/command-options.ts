@@ -25,6 +25,15 @@ export const grantCommands = [
   ['revoke-grant', 'revoke', 'takes privileges back'],
 ] as const;
 
+const lateChoices = ['refuse', 'accept'] as const;
+export type LateChoice = (typeof lateChoices)[number];
+
+/** `--late`, for what imports lines. */
+export const lateOption = (): Option =>
+  new Option('--late <choice>', 'of changes of money at closed dates, refuses all of the import or lets them in as late')
+    .choices(lateChoices)
+    .default('refuse');
+
 /** `--period`, the name of a period. */
 export const periodOption = (description: string): Option => new Option('--period <name>', description).choices(periodNames);
 

@@ -26,6 +26,8 @@ const RANGE = 'X-Export-Range';
 const DATE_BASIS = 'X-Export-Date-Basis';
 /** Sent with changes: the version that they begin with. They end with the data version. */
 const FROM_VERSION = 'X-Export-From-Version';
+/** Sent where the organization has closed months, in the state that the file is of. */
+const CLOSED_THROUGH = 'X-Closed-Through';
 /** The control totals of a file, by their headers and trailers. A total without a value is left out. */
 const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | null | undefined>> = {
   'X-Export-Rows': ({ rows }) => rows,
@@ -106,6 +108,8 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
   const { startDate, endDate, dateBasis, state } = file.lineSet;
   const tag = new EntityTag(file.rows, { head, template, tail }, state);
   if (tag.answersNotModified(request, response, context)) return;
+  // The snapshot of the rows reads it first, because the last COPY ends the snapshot.
+  const closedThrough = await file.closedThrough();
   const spooled = totalsMode === 'headers' ? await file.readTotals(template) : undefined;
   const totalsBefore = spooled?.totals;
   // A HEAD request takes no rows, so that it has no entry of a file.
@@ -117,6 +121,7 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
   const facts: Readonly<Record<string, string>> = {
     [RANGE]: `${startDate}/${endDate}`,
     ...(dateBasis === 'TRANSACTION_DATE' && { [DATE_BASIS]: dateBasis }),
+    ...(closedThrough !== null && { [CLOSED_THROUGH]: closedThrough }),
     ...(file.from !== undefined && { [FROM_VERSION]: String(file.from) }),
   };
   const headers = { ...facts, ...(totalsBefore && toHeaders(totalsBefore)) };

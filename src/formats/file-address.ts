@@ -137,6 +137,7 @@ const CONDITION_TYPES = {
   ids: (...path: string[]) => list(id(...path)),
   words: (...path: string[]) => list(word(...path)),
   numbers: (...path: string[]) => list(number(...path)),
+  late: flag,
 };
 
 const state = (...path: string[]): Parameter => ({

@@ -1,4 +1,4 @@
-import { extraNames, lineFields, lineNames, v2Names, type FieldType, type LineName } from '../line/line-fields';
+import { extraNames, LATE, lineFields, lineNames, v2Names, type FieldType, type LineName } from '../line/line-fields';
 import type { RowColumn } from '../rows/row-template';
 import type { FileColumns, FileObject } from './file-format';
 import { groupColumns, type GroupBy } from './line-groups';
@@ -39,7 +39,7 @@ export interface ColumnChoice {
 
 /** The columns of a file of lines. With pending lines the status is usual: without it, an import would take pending money for posted. */
 export const lineColumns = (hasPending: boolean): ColumnChoice => ({
-  all: allLineColumns,
+  all: { ...allLineColumns, [LATE]: COLUMNS.boolean(LATE) },
   usual: hasPending ? { ...v2Columns, deposit_status: extraColumns.deposit_status } : v2Columns,
   groups: { all: lineNames, v2: v2Names },
 });

@@ -1,4 +1,4 @@
-import { lineFields, type FieldType, type NamesOfType } from '../line/line-fields';
+import { LATE, lineFields, type FieldType, type NamesOfType } from '../line/line-fields';
 import type { LocalDate } from '../values/dates';
 import type { Money } from '../values/money';
 
@@ -11,6 +11,7 @@ interface ConditionValues {
   /** Texts that may be empty in the books. */
   readonly words: readonly string[];
   readonly numbers: readonly number[];
+  readonly late: boolean;
 }
 
 export type LineCondition = {
@@ -26,6 +27,8 @@ export type LineCondition = {
     | ((Of<'ids', 'id'> | Of<'words', 'text'> | Of<'numbers', 'number'>) & { readonly compares?: undefined })
     /** The donor has such a name. */
     | { readonly type: 'name' }
+    /** The line is late, or is not. */
+    | { readonly type: 'late' }
   );
 interface Of<Type, Field extends FieldType> {
   readonly type: Type;
@@ -56,6 +59,7 @@ export const lineConditions = {
    * The beginning of a word of the donor's names and the words that follow, in either order of names, without regard to case and accents.
    */
   donorName: { path: 'donorName', parameter: 'donor_name', type: 'name' },
+  late: { path: LATE, parameter: LATE, type: 'late' },
 } as const satisfies Readonly<Record<string, LineCondition>>;
 
 export type ConditionName = keyof typeof lineConditions;
@@ -95,5 +99,6 @@ export const conditionNames = Object.keys(lineConditions) as readonly ConditionN
 /** True for a condition that tells donors apart, and so needs the privilege to read them. */
 export function isPersonal(name: ConditionName): boolean {
   const condition: LineCondition = lineConditions[name];
+  if (condition.type === 'late') return false;
   return condition.type === 'name' || (lineFields[condition.of].isPersonal ?? false);
 }

@@ -86,6 +86,12 @@ const extraRows = {
   },
 } as const satisfies Readonly<Record<string, LineField>>;
 
+/**
+ * The name of the field that is true for a line whose money has changed since its month was closed. It follows from the closes of a state, so
+ * that no line of the books has it, no import takes it, and files have it by this name alone.
+ */
+export const LATE = 'late';
+
 type Rows = typeof v2Rows & typeof extraRows;
 export type V2Name = keyof typeof v2Rows;
 export type ExtraName = keyof typeof extraRows;

@@ -1,6 +1,7 @@
 import type { ClassType } from 'type-graphql';
 import type { AuditService } from '../domain/audit/audit-service';
 import type { BookService } from '../domain/books/book-service';
+import type { PeriodService } from '../domain/reports/period-service';
 import type { DepositChangeService } from '../domain/reports/deposit-change-service';
 import type { DepositDetailService } from '../domain/reports/deposit-detail-service';
 import type { DepositSummaryService } from '../domain/reports/deposit-summary-service';
@@ -20,6 +21,7 @@ import { DonorResolver } from './books/donor-resolver';
 import { ErrorCodeResolver } from './error-code-resolver';
 import { LineRecordResolver } from './reports/line-record-resolver';
 import { NodeResolver } from './node-resolver';
+import { ClosedMonthResolver, PeriodCloseResolver } from './books/period-close-resolver';
 import { ProvisionResolver } from './access/provision-resolver';
 import { SavedReportResolver } from './reports/saved-report-resolver';
 import { TransactionResolver } from './books/transaction-resolver';
@@ -32,6 +34,7 @@ interface ResolverServices {
   readonly books: BookService;
   readonly depositSummaries: DepositSummaryService;
   readonly links: LinkService;
+  readonly periods: PeriodService;
   readonly savedReports: SavedReportService;
   readonly sessions: SessionService;
 }
@@ -46,6 +49,7 @@ export function createResolvers({
   depositDetails,
   depositSummaries,
   links,
+  periods,
   savedReports,
   sessions,
 }: ResolverServices) {
@@ -65,6 +69,8 @@ export function createResolvers({
     donor: new DonorResolver(),
     errorCodes: new ErrorCodeResolver(),
     nodes: new NodeResolver(savedReports),
+    closedMonths: new ClosedMonthResolver(),
+    periodCloses: new PeriodCloseResolver(periods, books),
     provision: new ProvisionResolver(),
     savedReports: new SavedReportResolver(savedReports, depositSummaries, links, books),
     viewer: new ViewerResolver(sessions),
@@ -88,6 +94,8 @@ export const resolverClasses: Readonly<Record<keyof ResolverSet, ClassType>> = {
   donor: DonorResolver,
   errorCodes: ErrorCodeResolver,
   nodes: NodeResolver,
+  closedMonths: ClosedMonthResolver,
+  periodCloses: PeriodCloseResolver,
   provision: ProvisionResolver,
   savedReports: SavedReportResolver,
   viewer: ViewerResolver,

@@ -7,6 +7,7 @@ import { SERVING_ROLE } from '../support/global-setup';
 
 const ROLES = join(__dirname, '../../prisma/roles');
 const DENIED = '42501';
+const NOT_NULL = '23502';
 /** Citus refuses some changes before it asks for rights, whoever makes them. */
 const REFUSED: unknown = isDistributed ? expect.stringMatching(/^(42501|0A000)$/) : DENIED;
 
@@ -31,7 +32,7 @@ const stateOf = (sql: string): Promise<string> =>
   );
 
 describe('the role that serves', () => {
-  test.each(['deposit', 'transaction', 'allocation', 'designation', 'donor', 'deposit_line', 'data_version'])(
+  test.each(['deposit', 'transaction', 'allocation', 'designation', 'donor', 'deposit_line'])(
     'reads the books and cannot change them: %s',
     async (table) => {
       expect(await stateOf(`SELECT * FROM ${table}`)).toBe('done');
@@ -41,6 +42,20 @@ describe('the role that serves', () => {
       expect(await stateOf(`TRUNCATE ${table}`)).toEqual(REFUSED);
     },
   );
+
+  test('closes months and reopens them, and takes no version and no close away', async () => {
+    for (const table of ['data_version', 'period_close', 'closed_month']) {
+      expect(await stateOf(`SELECT * FROM ${table}`)).toBe('done');
+      expect(await stateOf(`DELETE FROM ${table}`)).toEqual(REFUSED);
+      expect(await stateOf(`UPDATE ${table} SET organization_id = 1`)).toEqual(REFUSED);
+      expect(await stateOf(`INSERT INTO ${table} DEFAULT VALUES`)).toBe(NOT_NULL);
+      expect(await stateOf(`TRUNCATE ${table}`)).toEqual(REFUSED);
+    }
+    expect(await stateOf('UPDATE data_version SET lines = 0')).toBe(DENIED);
+    expect(await stateOf('UPDATE closed_month SET lines = 0')).toBe(DENIED);
+    expect(await stateOf(`UPDATE period_close SET through = '2024-01-01'`)).toBe(DENIED);
+    expect(await stateOf(`UPDATE period_close SET reopened_by = 'ada'`)).toBe('done');
+  });
 
   test.each(['organization', 'provision', 'provision_key', '"user"'])('gives nobody rights: %s', async (table) => {
     expect(await stateOf(`SELECT * FROM ${table}`)).toBe('done');

@@ -55,7 +55,7 @@ class DepositDetailResolver {
         depositDate: { gte: new Date(startDate), lte: new Date(endDate) },
         ...(includePending ? {} : { depositStatus: 'POSTED' }),
       },
-      omit: { since: true, until: true, donorSearch: true, allocationAmount: true, allocationAmountInferred: true },
+      omit: { since: true, until: true, moneySince: true, donorSearch: true, allocationAmount: true, allocationAmountInferred: true },
       orderBy: [{ depositDate: 'asc' }, { depositId: 'asc' }, { transactionId: 'asc' }, { allocationId: 'asc' }],
     });
     return lines.map((line) => ({

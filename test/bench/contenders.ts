@@ -101,7 +101,11 @@ function graphqlRows(answer: string): Row[] {
 export const COLD = { BOOK_MEMORY_MEGABYTES: '0' } as const;
 
 /** The gateway itself, as `npm start` runs it in a checkout; the benchmark's own by default. */
-export const startGateway = ({ url }: Pick<BenchDatabase, 'url'>, settings: NodeJS.ProcessEnv = {}, checkout = ROOT): Promise<ServerProcess> =>
+export const startGateway = (
+  { url }: Pick<BenchDatabase, 'url'>,
+  settings: NodeJS.ProcessEnv = {},
+  checkout = ROOT,
+): Promise<ServerProcess> =>
   startServer(process.execPath, [join(checkout, 'dist/main.js'), 'serve'], {
     DATABASE_URL: url,
     PORT: '0',

@@ -130,7 +130,13 @@ describe('an operator who imports', () => {
   /** The rest of the result of an import that removes nothing. */
   const assumed = (posted: number, kept: number) => ({
     ...{ assumed: { posted, kept, settled: 0 }, removed: { allocations: 0, transactions: 0, deposits: 0 } },
-    ...{ correctedShares: { gifts: 0, count: 0, first: [] }, mismatches: { count: 0, first: [] }, preview: null, refusal: null },
+    ...{
+      correctedShares: { gifts: 0, count: 0, first: [] },
+      mismatches: { count: 0, first: [] },
+      preview: null,
+      late: null,
+      refusal: null,
+    },
   });
 
   test('the same file twice changes nothing', async () => {

@@ -288,6 +288,7 @@ describe('a trial of an import', () => {
         added: [{ depositDate: '2024-01-10', depositId: 'D1', transactionId: 'T1', allocationId: 'A1', amount: '10.50', columns: [] }],
         ...{ changed: [], removed: [] },
       },
+      late: null,
       refusal: null,
     });
     expect(await entitiesOf(organization)).toMatchObject({ deposits: [], donors: 0 });

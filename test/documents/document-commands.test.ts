@@ -86,6 +86,7 @@ const bodiesOf = (document: string, wanted: string): string[] =>
 /** The variables of each query, by its name. */
 const VARIABLES: Readonly<Record<string, object>> = {
   Changed: {},
+  Closes: {},
   Download: { query: '{ depositDetails(startDate: "2026-01-01", endDate: "2026-01-31") { amount } }' },
   Funds: {},
   January: {},

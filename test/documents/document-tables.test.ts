@@ -18,6 +18,7 @@ const VALUES: Readonly<Record<string, string>> = {
   ...{ deposit_id: '1', transaction_id: 'P10', designation_id: '3', donor_id: '7', donor_name: 'Love', status: 'Complete' },
   ...{ account_type: 'Checking', payment_type: 'ACH', group_by: 'MONTH', fiscal_year_start: '7', columns: 'all', as_of: '1' },
   ...{ from: '1', to: '1', class: 'MONEY' },
+  late: 'false',
 };
 const OF_SUMMARIES = ['group_by', 'fiscal_year_start'];
 const OF_CHANGES = ['from', 'to', 'class'];
@@ -80,10 +81,12 @@ describe("the documents' tables are those of the gateway", () => {
   });
 
   test('a script finds every header of a file', async () => {
+    const calendar = { ...gateway.organization, timeZone: 'UTC', fiscalYearStart: 1 };
+    await gateway.services.periods.close(calendar, '2023-12-31', undefined, { name: null });
     const query = `${RANGE}&totals=headers&date_basis=TRANSACTION_DATE`;
     const answers = await Promise.all([get(`/export/deposit-details.csv?${query}`), get(`/export/deposit-changes.csv?${query}&from=1`)]);
     const all = new Set(answers.flatMap(({ headers }) => [...headers.keys()]));
-    const sent = [...all].filter((name) => name.startsWith('x-export-'));
+    const sent = [...all].filter((name) => /^x-(export|closed)-/.test(name));
     const documented = first(tableOf(sectionOf(files, 'Control totals'), 'header')).map((name) => name.toLowerCase());
     expect(documented.sort()).toEqual(sent.sort());
   });
@@ -99,7 +102,7 @@ describe("the documents' tables are those of the gateway", () => {
       new URLSearchParams(Object.entries(VALUES).filter(([name]) => !without.includes(name))).toString();
     expect((await get(`/export/deposit-details.csv?${query(...OF_SUMMARIES, ...OF_CHANGES, 'period')}`)).status).toBe(200);
     expect((await get(`/export/deposit-summary.csv?${query('start_date', 'end_date', ...OF_CHANGES)}`)).status).toBe(200);
-    expect((await get(`/export/deposit-changes.csv?${query('period', 'as_of', ...OF_SUMMARIES)}`)).status).toBe(200);
+    expect((await get(`/export/deposit-changes.csv?${query('period', 'as_of', 'late', ...OF_SUMMARIES)}`)).status).toBe(200);
   });
 
   test('a script finds every named period', async () => {

@@ -15,12 +15,14 @@ const gateway = openGateway({ lines: depositBook(120) });
 const { organization } = gateway;
 // Each import is a data version, and each provision an entry of the audit.
 beforeAll(async () => {
-  const { provisions } = gateway.services;
+  const { periods, provisions } = gateway.services;
   await provisions.changeGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
   for (const amount of ['1.00', '2.00', '3.00'])
     await importLines(gateway.services, organization, [
       v2Line({ allocation_id: 'versions', transaction_id: 'T0', deposit_id: 'D0', amount, fee_amount: '0.00', net_amount: amount }),
     ]);
+  for (const through of ['2024-01-31', '2024-02-29', '2024-03-31'])
+    await periods.close({ ...organization, timeZone: 'UTC', fiscalYearStart: 1 }, through, undefined, { name: 'ada' });
 });
 
 const types = Object.values(createSchema().getTypeMap()).filter(isObjectType);
@@ -41,7 +43,11 @@ type Connection = (typeof connections)[number];
 type Shape = 'edges' | 'nodes';
 
 /** The fields of items that have no id of their own. */
-const ITEMS: Readonly<Record<string, string>> = { DepositDetailConnection: 'allocationId amount', DataVersionConnection: 'number' };
+const ITEMS: Readonly<Record<string, string>> = {
+  DepositDetailConnection: 'allocationId amount',
+  DataVersionConnection: 'number',
+  PeriodCloseConnection: 'version',
+};
 /** A query for a page as an app writes it: some arguments are variables. */
 function toQuery({ type, field, of }: Connection, shape: Shape): DocumentNode {
   const item = ITEMS[of] ?? 'id';
@@ -63,6 +69,7 @@ interface Item {
   readonly id?: string | number;
   readonly allocationId?: string;
   readonly number?: number;
+  readonly version?: number;
 }
 interface RawPage {
   readonly edges?: readonly { readonly node: Item }[];
@@ -76,7 +83,11 @@ function toPage(data: unknown, { type, field }: Connection): Page {
   const root = data as Readonly<Record<string, Readonly<Record<string, RawPage>>>>;
   const { edges, nodes, pageInfo, totalCount } = (type === 'Query' ? root[field] : Object.values(root)[0]![field]) as unknown as RawPage;
   const items = edges?.map(({ node }) => node) ?? nodes ?? [];
-  return { ids: items.map(({ id, allocationId, number }) => String(id ?? allocationId ?? number)), ...pageInfo, totalCount };
+  return {
+    ids: items.map(({ id, allocationId, number, version }) => String(id ?? allocationId ?? number ?? version)),
+    ...pageInfo,
+    totalCount,
+  };
 }
 
 /** The ids of the whole list, from one request. */
@@ -206,7 +217,7 @@ test("a frontend developer opens the documents' session without a cookie, and it
 });
 
 test("the schema has connections, and the documents' urql knows what has no id of its own", async () => {
-  expect(connections).toHaveLength(12);
+  expect(connections).toHaveLength(13);
   const { keys } = await makeOthers();
   const hasOwnKey = types
     .filter(({ name }) => !/^(__.*|Query|Mutation|PageInfo|.*(Connection|Edge))$/.test(name))
@@ -321,7 +332,7 @@ describe('in Relay', () => {
           const nodes = found.getLinkedRecords('edges').map((edge) => edge.getLinkedRecord<RecordProxy>('node'));
           const info = found.getLinkedRecord('pageInfo');
           page = {
-            ids: nodes.map((node) => String(node.getValue('id') ?? node.getValue('allocationId') ?? node.getValue('number'))),
+            ids: nodes.map((node) => String(['id', 'allocationId', 'number', 'version'].map((name) => node.getValue(name)).find(Boolean))),
             ...{
               endCursor: String(info.getValue('endCursor')),
               hasNextPage: info.getValue('hasNextPage') === true,

@@ -360,12 +360,13 @@ describe('an answer', () => {
 /** The types whose resolvers were looked at: no field of them depends on the user, the session, the time or saved reports. */
 const BOOK_TYPES = [
   ...['Allocation', 'AllocationAmounts', 'AllocationConnection', 'AllocationEdge', 'AllocationEffect', 'AmountChange'],
-  ...['ChangeClassTotals', 'ChangeDesignation', 'ChangeDesignationConnection', 'ChangeDesignationEdge', 'ChangeEffect', 'CountChange'],
-  ...['DataVersion', 'DataVersionConnection', 'DataVersionEdge', 'Deposit', 'DepositChange', 'DepositChangeConnection'],
+  ...['ChangeClassTotals', 'ChangeDesignation', 'ChangeDesignationConnection', 'ChangeDesignationEdge', 'ChangeEffect', 'ClosedMonth'],
+  ...['CountChange', 'DataVersion', 'DataVersionConnection', 'DataVersionEdge', 'Deposit', 'DepositChange', 'DepositChangeConnection'],
   ...['DepositChangeEdge', 'DepositConnection', 'DepositDetail', 'DepositDetailConnection', 'DepositDetailEdge', 'DepositEdge'],
   ...['DepositSummary', 'Designation', 'DesignationConnection', 'DesignationEdge', 'Donor', 'DonorConnection', 'DonorEdge', 'History'],
-  ...['PageInfo', 'SummaryAmounts', 'SummaryChange', 'SummaryGroup', 'SummaryGroupConnection', 'SummaryGroupEdge', 'SummaryGroupKey'],
-  ...['SummaryParts', 'SummaryRest', 'SummaryTotals', 'Transaction', 'TransactionConnection', 'TransactionEdge'],
+  ...['PageInfo', 'PeriodClose', 'PeriodCloseConnection', 'PeriodCloseEdge', 'SummaryAmounts', 'SummaryChange', 'SummaryGroup'],
+  ...['SummaryGroupConnection', 'SummaryGroupEdge', 'SummaryGroupKey', 'SummaryParts', 'SummaryRest', 'SummaryTotals', 'Transaction'],
+  ...['TransactionConnection', 'TransactionEdge'],
 ];
 
 test('the fields of the books lead to no types but theirs', () => {

@@ -8,7 +8,7 @@ const gateway = openGateway();
 
 async function linesOf({ id }: TestOrganization, version?: number): Promise<object[]> {
   const { rows } = await gateway.database.client.query<{ line: object }>(
-    `SELECT to_jsonb(l) - '{organization_id,since,until}'::text[] AS line FROM deposit_line l WHERE organization_id = $1
+    `SELECT to_jsonb(l) - '{organization_id,since,until,money_since}'::text[] AS line FROM deposit_line l WHERE organization_id = $1
        AND since <= $2 AND until > $2 ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`,
     [id, version ?? Number.MAX_SAFE_INTEGER - 1],
   );
@@ -23,6 +23,23 @@ async function entitiesOf({ id }: TestOrganization): Promise<object[]> {
     [id],
   );
   return rows;
+}
+
+/** The numbers of lines whose money has another version than it must have: that of the line before where the money is equal, or else its own. */
+async function countMisdated({ id }: TestOrganization): Promise<number> {
+  const money = (line: string): string =>
+    ['deposit_date', 'deposit_id', 'deposit_status', 'transaction_date', 'transaction_id', 'status', 'amount', 'fee_amount']
+      .concat('allocation_amount', 'designation_id')
+      .map((column) => `${line}.${column}`)
+      .join(', ');
+  const { rows } = await gateway.database.client.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM deposit_line line LEFT JOIN deposit_line before
+       ON before.organization_id = line.organization_id AND before.allocation_id = line.allocation_id AND before.until = line.since
+     WHERE line.organization_id = $1 AND line.money_since <>
+       CASE WHEN (${money('line')}) IS NOT DISTINCT FROM (${money('before')}) THEN before.money_since ELSE line.since END`,
+    [id],
+  );
+  return rows[0]!.count;
 }
 
 async function expectSound(organization: TestOrganization): Promise<void> {
@@ -50,6 +67,7 @@ test('the lines after any sequence of imports are those of one import of the fin
         await importLines(gateway.services, fresh, final);
         expect(await linesOf(organization)).toEqual(await linesOf(fresh));
         expect(await entitiesOf(organization)).toEqual(await entitiesOf(fresh));
+        expect(await countMisdated(organization)).toBe(0);
       }
       for (const { organization, version, lines } of states) expect(await linesOf(organization, version)).toEqual(lines);
     }),

@@ -418,6 +418,7 @@ CREATE TABLE deposit_line (
   organization_id INTEGER NOT NULL,
   since BIGINT NOT NULL,
   until BIGINT NOT NULL DEFAULT 9007199254740991,
+  money_since BIGINT NOT NULL,
   donor_id BIGINT NOT NULL,
   designation_id BIGINT NOT NULL,
   deposit_date DATE NOT NULL,
@@ -473,6 +474,36 @@ CREATE TABLE data_version (
   amount DECIMAL(40, 2) NOT NULL,
   fee_amount DECIMAL(40, 2) NOT NULL,
   PRIMARY KEY (organization_id, number)
+);
+
+-- The closes of the books, and the months that each closed.
+CREATE TABLE period_close (
+  organization_id INTEGER NOT NULL REFERENCES organization (id) ON DELETE RESTRICT ON UPDATE CASCADE,
+  version BIGINT NOT NULL,
+  through DATE NOT NULL,
+  closed_by TEXT,
+  note TEXT,
+  reopened_version BIGINT,
+  reopened_by TEXT,
+  reopen_reason TEXT,
+  PRIMARY KEY (organization_id, version)
+);
+
+CREATE TABLE closed_month (
+  organization_id INTEGER NOT NULL,
+  close_version BIGINT NOT NULL,
+  start_date DATE NOT NULL,
+  end_date DATE NOT NULL,
+  lines BIGINT NOT NULL,
+  transactions BIGINT NOT NULL,
+  deposits BIGINT NOT NULL,
+  line_amount DECIMAL(40, 2) NOT NULL,
+  transaction_amount DECIMAL(40, 2) NOT NULL,
+  allocation_amount DECIMAL(40, 2),
+  unknown_allocations BIGINT NOT NULL,
+  digest TEXT NOT NULL,
+  PRIMARY KEY (organization_id, close_version, start_date),
+  FOREIGN KEY (organization_id, close_version) REFERENCES period_close (organization_id, version) ON DELETE CASCADE ON UPDATE CASCADE
 );
 
 -- The newest import that an organization has tried and the newest that has succeeded, so that metrics tell an import that changes nothing from

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { ChangedLine, NewVersion } from '../../data/books/book-transaction';
+import type { ClosedChanges } from '../../data/imports/closed-changes';
 import type { CompleteRange, RemovalCounts } from '../../data/imports/import-removal';
 import { DUPLICATE_KEY, findSqlFault, MISSING_PARENT } from '../../data/postgres/sql-fault';
 import { ImportError, type ImportResult } from '../../domain/imports/import-service';
@@ -9,7 +10,7 @@ import { readImportLines } from '../../formats/import-format';
 import { importStatuses, type ImportStatus } from '../../formats/import-line';
 import { describeDateFault, isLocalDate, type LocalDate } from '../../values/dates';
 import { withServices, type CommandContext } from '../command';
-import { UsageError } from '../command-options';
+import { lateOption, UsageError, type LateChoice } from '../command-options';
 import { ImportSource, STANDARD_INPUT, toFormat } from '../import-source';
 import { formatTable, printResult, readLimit, toPrintable } from '../terminal';
 
@@ -37,6 +38,7 @@ export function importCommand(context: () => CommandContext): Command {
       ).argParser(readLimit),
     )
     .option('--allow-mismatch', 'takes gifts whose shares do not add up to their amount, and lists them', false)
+    .addOption(lateOption())
     .option('--dry-run', 'imports nothing, and shows what would be added, changed and removed', false)
     .action(async (file: string, options: ImportCommandOptions) => {
       const { organization, status, maxRemoved, allowMismatch: allowsMismatch, dryRun: isTrial } = options;
@@ -55,6 +57,7 @@ export function importCommand(context: () => CommandContext): Command {
               complete,
               maxRemoved,
               allowsMismatch,
+              acceptsLate: options.late === 'accept',
               isTrial,
               isCounted: !isTrial,
             }),
@@ -83,6 +86,7 @@ interface ImportCommandOptions {
   readonly pending?: 'with' | 'without';
   readonly maxRemoved?: number;
   readonly allowMismatch: boolean;
+  readonly late: LateChoice;
   readonly dryRun: boolean;
 }
 
@@ -117,7 +121,8 @@ function describeImport(result: ImportResult): string[] {
   ];
 }
 
-const describeNotes = ({ assumed, correctedShares, mismatches }: ImportResult): string[] => [
+const describeNotes = ({ assumed, correctedShares, mismatches, late, refusal }: ImportResult): string[] => [
+  ...(late && refusal === null ? describeLate(late) : []),
   ...describeAssumed(assumed),
   ...describeCorrected(correctedShares),
   ...describeMismatches(mismatches),
@@ -180,6 +185,14 @@ function describeCorrected({ gifts, count, first }: ImportResult['correctedShare
   return [
     `The file changes ${gifts} gifts and states no shares of them, so that ${count} known shares change${count > first.length ? `; the first ${first.length}` : ''}:`,
     formatTable(['LINE', 'TRANSACTION', 'AMOUNT BEFORE', 'AMOUNT', 'ALLOCATION', 'SHARE BEFORE', 'SHARE'], rows),
+  ];
+}
+
+function describeLate({ closedThrough, lines, count, months }: ClosedChanges): string[] {
+  const rows = months.map((each) => [each.month, String(each.lines), each.lineAmount]);
+  return [
+    `The books are closed through ${closedThrough}, so that ${lines} of the changed lines are late${count > months.length ? `; the first ${months.length} of ${count} months` : ''}:`,
+    formatTable(['MONTH', 'LINES', 'AMOUNT BY LINE'], rows),
   ];
 }
 

@@ -35,6 +35,7 @@ const commands: Readonly<Record<string, () => CreateCommand>> = {
   audit: () => (require('./audit-command') as typeof import('./audit-command')).auditCommand,
   usage: () => (require('./usage-command') as typeof import('./usage-command')).usageCommand,
   version: () => (require('./book-commands') as typeof import('./book-commands')).versionCommand,
+  period: () => (require('./period-commands') as typeof import('./period-commands')).periodCommand,
   check: () => (require('./book-commands') as typeof import('./book-commands')).checkCommand,
   backup: () => (require('./backup-commands') as typeof import('./backup-commands')).backupCommand,
   restore: () => (require('./backup-commands') as typeof import('./backup-commands')).restoreCommand,

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Logger } from 'pino';
 import type { NewVersion } from '../../data/books/book-transaction';
 import type { SyncState } from '../../data/sync/sync-store';
-import { SyncEnded, type Hold, type SyncRound, type SyncTarget } from '../../domain/sync/sync-service';
+import { describeFailure, SyncEnded, type Hold, type SyncRound, type SyncTarget } from '../../domain/sync/sync-service';
 import { OperatorError } from '../../errors';
 import type { Services } from '../../services';
 import { V2Source } from '../../source/v2-source';
@@ -11,7 +11,7 @@ import type { LocalDate } from '../../values/dates';
 import { findToday, type OrganizationCalendar } from '../../values/periods';
 import { withServices, type CommandContext } from '../command';
 import { logOf } from '../command-log';
-import { MS_PER_SECOND, ORGANIZATION, readDate, readSeconds, readTime } from '../command-options';
+import { lateOption, MS_PER_SECOND, ORGANIZATION, readDate, readSeconds, readTime, type LateChoice } from '../command-options';
 import { readAddress, readAuthority, readCredentials } from '../source-credentials';
 import { onStopSignal } from '../stop-signals';
 import { formatTable, NO_PROGRESS, printResult, readLimit, startProgress, type Progress } from '../terminal';
@@ -47,6 +47,7 @@ interface RunOptions {
   readonly full: 'weekly' | 'always' | 'never';
   readonly onConflict: 'refuse' | 'last';
   readonly maxRemoved?: number;
+  readonly late: LateChoice;
   readonly timeout: number;
 }
 
@@ -81,6 +82,7 @@ function runCommand(context: () => CommandContext): Command {
         "refuses to remove more lines in a round (default: 5 % of a month's lines, at least 20, and none of a month without lines in the answer)",
       ).argParser(readLimit),
     )
+    .addOption(lateOption())
     .addOption(new Option('--timeout <time>', 'gives up an answer that takes longer').argParser(readTime).default(600, '10m'))
     .action(async (options: RunOptions) => {
       const url = readAddress('--from', '--provision-file', options.from);
@@ -143,7 +145,7 @@ async function run(
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof SyncEnded) throw error;
-        log.error({ reason: error instanceof Error ? error.message : String(error) }, 'round failed');
+        log.error({ reason: describeFailure(error) }, 'round failed');
       }
       const waitMs = Math.max(0, begun + options.every * MS_PER_SECOND - Date.now());
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
@@ -167,7 +169,7 @@ function runRound(
   const plan = { today: findToday(organization).today, windowDays: options.window, fullDays: FULL_DAYS[options.full] };
   const target: SyncTarget = {
     ...{ organizationId: hold.organizationId, openSource },
-    ...{ isLastRight: options.onConflict === 'last', maxRemoved: options.maxRemoved },
+    ...{ isLastRight: options.onConflict === 'last', maxRemoved: options.maxRemoved, acceptsLate: options.late === 'accept' },
   };
   return syncs.round(target, hold, plan, ({ done, total, lines, period }) =>
     progress.add(1, { lines, month: period.startDate.slice(0, 'YYYY-MM'.length), done, all: total }),

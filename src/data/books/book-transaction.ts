@@ -1,15 +1,16 @@
 import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
-import { OperatorError } from '../../errors';
+import { AppError, OperatorError } from '../../errors';
 import type { LineName } from '../../line/line-fields';
 import type { LocalDate } from '../../values/dates';
-import { columnsOf, computedColumns, differingColumns, IS_CURRENT } from './line-columns';
+import { columnsOf, computedColumns, differingColumns, IS_CURRENT, moneyOf } from './line-columns';
 import type { Database } from '../postgres/database';
 import { rethrowTranslated } from '../postgres/database-errors';
 import { beginWith, LONG_SETTINGS } from '../postgres/local-settings';
+import { findSqlFault, LOCK_TIMEOUT } from '../postgres/sql-fault';
 
 /** The origin of a data version. */
 export interface ChangeSource {
-  readonly cause: 'import' | 'sync' | 'demo' | 'repair';
+  readonly cause: 'import' | 'sync' | 'demo' | 'repair' | 'close' | 'reopen';
   /** The name and the SHA-256, in hex, of the file that was imported. */
   readonly file?: { readonly name: string; readonly sha256: string };
 }
@@ -82,19 +83,22 @@ export class BookTransaction {
     readonly organizationId: number,
   ) {}
 
-  /** Runs the work on a connection of the long pool, then commits, or undoes it with `end: 'ROLLBACK'`. Undone when the work throws. */
+  /**
+   * Runs the work on a connection of the long pool, then commits, or undoes it with `end: 'ROLLBACK'`. Undone when the work throws. Work that
+   * writes no lines needs no temporary tables, which the role that serves may not make.
+   */
   static async run<Result>(
     database: Database,
     organizationId: number,
     work: (books: BookTransaction) => Promise<Result>,
-    end: 'COMMIT' | 'ROLLBACK' = 'COMMIT',
+    { end = 'COMMIT', writesLines = true }: { readonly end?: 'COMMIT' | 'ROLLBACK'; readonly writesLines?: boolean } = {},
   ): Promise<Result> {
     const client = await database.longPool.connect().catch(rethrowTranslated);
     try {
       const books = new BookTransaction(client, organizationId);
       // A statement after the lock must see what the transaction before has committed, whatever the server's default is.
       await books.query(beginWith(LONG_SETTINGS, 'ISOLATION LEVEL READ COMMITTED'));
-      await books.query(CREATE_CHANGES);
+      if (writesLines) await books.query(CREATE_CHANGES);
       const result = await work(books);
       await books.query(end);
       client.release();
@@ -127,9 +131,16 @@ export class BookTransaction {
     return result;
   }
 
-  /** Waits until no other transaction changes the organization's books: two of them could deadlock on each other's rows. */
-  async lock(): Promise<void> {
-    await this.query(IMPORT_LOCK, [this.organizationId]);
+  /**
+   * Waits until no other transaction changes the organization's books: two of them could deadlock on each other's rows. Throws
+   * BOOKS_CHANGING when that takes longer than `maxWaitMs`, where it is given.
+   */
+  async lock(maxWaitMs?: number): Promise<void> {
+    if (maxWaitMs !== undefined) await this.query(`SELECT set_config('lock_timeout', $1, true)`, [String(maxWaitMs)]);
+    await this.query(IMPORT_LOCK, [this.organizationId]).catch((error: unknown) => {
+      if (findSqlFault(error)?.sqlState !== LOCK_TIMEOUT) throw error;
+      throw new AppError('BOOKS_CHANGING', { fault: 'an import is under way; try again when it has ended', retryAfterSeconds: 10 });
+    });
     // On a distributed database no foreign key leads to the organization.
     const { rowCount } = await this.query('SELECT FROM organization WHERE id = $1', [this.organizationId]);
     if (rowCount === 0) throw new OperatorError('The organization was deleted meanwhile: nothing was changed');
@@ -153,6 +164,15 @@ export class BookTransaction {
     ]);
     this.isFilled = scope === 'first';
     return { number: Number(number), lines };
+  }
+
+  /** Records a data version of the lines as they are. Returns its number. */
+  async advanceAlone(cause: ChangeSource['cause']): Promise<number> {
+    const { rows } = await this.query<{ number: string; previous: string | null }>(NEXT_VERSION, [this.organizationId]);
+    const { number, previous } = rows[0]!;
+    const unchanged = TOTALS.flatMap((name) => [NOTHING[name], NOTHING[name]]);
+    await this.query(RECORD_VERSION, [this.organizationId, number, cause, null, null, 0, 0, 0, ...unchanged, Number(number) - 1, previous]);
+    return Number(number);
   }
 
   /** Ends the lines that differ from the books, and adds those that the books have now. */
@@ -217,7 +237,7 @@ const CREATE_CHANGES = `
 CREATE TEMPORARY TABLE changed_transaction (id text COLLATE "C" NOT NULL) ON COMMIT DROP;
 CREATE TEMPORARY TABLE removed_allocation (id text COLLATE "C" NOT NULL) ON COMMIT DROP;
 CREATE TEMPORARY TABLE computed_line (LIKE deposit_line INCLUDING DEFAULTS) ON COMMIT DROP;
-ALTER TABLE computed_line DROP COLUMN since, DROP COLUMN until`;
+ALTER TABLE computed_line DROP COLUMN since, DROP COLUMN until, DROP COLUMN money_since`;
 
 const COMPUTE_LINES = `
 INSERT INTO computed_line (${computedColumns.join(', ')})
@@ -262,20 +282,28 @@ WITH ended AS (
 SELECT count(*) AS ended, count(*) FILTER (WHERE is_removed) AS removed FROM ended`;
 
 // New lines are written in the order in which reports read them. Citus joins a temporary table with a subquery of lines, not with the
-// lines.
+// lines. PostgreSQL expects few lines of a version that it has no statistics of, and would look through all of them for each new line: a full
+// join has no such plan.
 const ADD_LINES = `
-INSERT INTO deposit_line (${computedColumns.join(', ')}, since)
-SELECT ${columnsOf('computed')}, $2::bigint FROM computed_line computed
-LEFT JOIN (
-  SELECT allocation_id FROM deposit_line
-  WHERE organization_id = $1 AND ${IS_CURRENT} AND allocation_id IN (SELECT allocation_id FROM computed_line)
-) AS standing ON standing.allocation_id = computed.allocation_id
-WHERE standing.allocation_id IS NULL
-ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`;
+INSERT INTO deposit_line (${computedColumns.join(', ')}, since, money_since)
+SELECT ${columnsOf('line')}, $2::bigint, CASE WHEN (${moneyOf('line')}) IS NOT DISTINCT FROM (${moneyOf('ended')}) THEN ended.money_since ELSE $2::bigint END
+FROM (
+  SELECT computed.*, true AS is_new FROM computed_line computed
+  LEFT JOIN (
+    SELECT allocation_id FROM deposit_line
+    WHERE organization_id = $1 AND ${IS_CURRENT} AND allocation_id IN (SELECT allocation_id FROM computed_line)
+  ) AS standing ON standing.allocation_id = computed.allocation_id
+  WHERE standing.allocation_id IS NULL
+) AS line
+FULL JOIN (
+  SELECT * FROM deposit_line WHERE organization_id = $1 AND until = $2::bigint
+) AS ended ON ended.allocation_id = line.allocation_id
+WHERE COALESCE(line.is_new, false)
+ORDER BY line.deposit_date, line.deposit_id, line.transaction_id, line.allocation_id`;
 
 const FILL_LINES = `
-INSERT INTO deposit_line (${computedColumns.join(', ')}, since)
-SELECT ${columnsOf('line')}, $2::bigint FROM deposit_detail line WHERE organization_id = $1
+INSERT INTO deposit_line (${computedColumns.join(', ')}, since, money_since)
+SELECT ${columnsOf('line')}, $2::bigint, $2::bigint FROM deposit_detail line WHERE organization_id = $1
 ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`;
 
 /** The instants of versions increase, also when the clock goes back. They are whole milliseconds, as callers are told them. */

@@ -1,10 +1,12 @@
 import { Prisma, type DepositLine } from '../../generated/prisma/client';
-import type { FieldType, LineValues } from '../../line/line-fields';
+import type { FieldType, LineName, LineValues } from '../../line/line-fields';
 import type { KeyType } from '../postgres/keyset';
 
 // The build fails here when Prisma's model lacks a field of the lines, or has one that they lack.
 ({}) satisfies { [Field in Exclude<keyof LineValues, keyof DepositLine>]: never };
-({}) satisfies { [Field in Exclude<keyof DepositLine, keyof LineValues | 'organizationId' | 'since' | 'until' | 'donorSearch'>]: never };
+({}) satisfies {
+  [Field in Exclude<keyof DepositLine, keyof LineValues | 'organizationId' | 'since' | 'until' | 'moneySince' | 'donorSearch'>]: never;
+};
 
 /** The column of a field of the lines: donor_id for donorId. Throws for any other name, because the result becomes part of SQL. */
 export function toColumn(field: string): string {
@@ -23,10 +25,22 @@ export const SQL_TYPES: Readonly<Record<FieldType, KeyType | 'boolean'>> = {
 /** The casts with which values leave the database: dates become text; numeric ids, all of them below 2^53, become doubles, which hold them exactly. */
 export const CASTS: { readonly [Type in FieldType]?: string } = { date: '::text', number: '::float8', status: '::text' };
 
+/** The columns of a line that tell of versions. */
+const VERSION_COLUMNS: readonly string[] = ['since', 'until', 'money_since'];
+
 /** The columns of a line that the view computes from the books. */
 export const computedColumns: readonly string[] = Object.keys(Prisma.DepositLineScalarFieldEnum)
   .map(toSnakeCase)
-  .filter((column) => column !== 'since' && column !== 'until');
+  .filter((column) => !VERSION_COLUMNS.includes(column));
+
+/** The columns that a closed month keeps: money, and what it is booked by. Donors, names, addresses and memos are none of them. */
+const moneyColumns = [
+  ...(['deposit_date', 'deposit_id', 'deposit_status', 'transaction_date', 'transaction_id', 'status'] as const),
+  ...(['amount', 'fee_amount', 'net_amount', 'allocation_amount', 'designation_id'] as const),
+] satisfies readonly LineName[];
+
+/** The money of a line of a table in a statement. */
+export const moneyOf = (table: string): string => moneyColumns.map((column) => `${table}.${column}`).join(', ');
 
 /** The columns that the view computes, of a table in a statement. */
 export const columnsOf = (table: string): string => computedColumns.map((column) => `${table}.${column}`).join(', ');

@@ -10,6 +10,7 @@ import {
 import { Prisma } from '../../generated/prisma/client';
 import { lineFields } from '../../line/line-fields';
 import type { LocalDate } from '../../values/dates';
+import { isLate } from './late-lines';
 import { IS_CURRENT, SQL_TYPES } from './line-columns';
 import { numberOf, type VersionStamp } from '../postgres/version-stamp';
 import { isAmong } from '../postgres/value-list';
@@ -39,11 +40,12 @@ export const whereLines = (lineSet: LineSet): Prisma.Sql =>
   sql`${whereState(lineSet.state)} AND organization_id = ${lineSet.organizationId}::int AND ${whereInside(lineSet)}`;
 
 /** The condition on lines of the organization, in any state, that lie in the set's period and fit its filter. */
-export function whereInside({ startDate, endDate, dateBasis, pending, filter, days }: LineSet): Prisma.Sql {
+export function whereInside(lineSet: LineSet): Prisma.Sql {
+  const { startDate, endDate, dateBasis, pending, days } = lineSet;
   const conditions = [
     days ? isAmong('deposit_date', days, 'date') : sql`${raw(DATE_COLUMNS[dateBasis])} BETWEEN ${startDate}::date AND ${endDate}::date`,
     ...wherePending('deposit_status', pending),
-    ...conditionNames.flatMap((name) => whereCondition(name, filter)),
+    ...conditionNames.flatMap((name) => whereCondition(name, lineSet)),
   ];
   return Prisma.join(conditions, ' AND ');
 }
@@ -56,11 +58,12 @@ function whereState(state: VersionStamp | undefined): Prisma.Sql {
 }
 
 /** The SQL of a condition over deposit_line. Every value has a cast, because a COPY sends its values as text. */
-function whereCondition(name: ConditionName, filter: LineFilter): Prisma.Sql[] {
-  const value = filter[name];
+function whereCondition(name: ConditionName, lineSet: LineSet): Prisma.Sql[] {
+  const value = lineSet.filter[name];
   if (value === undefined) return [];
   const condition: LineCondition = lineConditions[name];
   if (condition.type === 'name') return [hasName('donor_search', value as string)];
+  if (condition.type === 'late') return [sql`${isLate(lineSet)} = ${value}::boolean`];
   const column = condition.of;
   const type = SQL_TYPES[lineFields[column].type];
   if (condition.compares === undefined) return [isAmong(column, value as readonly string[] | readonly number[], type)];

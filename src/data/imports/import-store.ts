@@ -12,6 +12,7 @@ import { noteMissing, removeEmpty, removeMissing, type CompleteRange } from './i
 import { findConflicts, settleConflicts, stageEntities, stageLines, type StagedLine } from './import-staging';
 import type { Database } from '../postgres/database';
 import type { PeriodDates } from '../../values/periods';
+import { findClosedChanges, type ClosedChanges } from './closed-changes';
 import { correctShares, type ShareCorrections } from './share-corrections';
 import { markUnknownShares } from '../books/unknown-shares';
 
@@ -53,12 +54,9 @@ export class ImportStore {
     isTrial: boolean,
     work: (transaction: ImportTransaction) => Promise<Result>,
   ): Promise<Result> {
-    return BookTransaction.run(
-      this.database,
-      organizationId,
-      (books) => work(new ImportTransaction(books)),
-      isTrial ? 'ROLLBACK' : 'COMMIT',
-    );
+    return BookTransaction.run(this.database, organizationId, (books) => work(new ImportTransaction(books)), {
+      end: isTrial ? 'ROLLBACK' : 'COMMIT',
+    });
   }
 }
 
@@ -132,6 +130,11 @@ export class ImportTransaction {
       if (rows[0]!.found) changed.push(period);
     }
     return changed;
+  }
+
+  /** Finds what a version that was just made has changed at closed dates; null when it has changed nothing there. */
+  findClosedChanges(version: number, limit: number): Promise<ClosedChanges | null> {
+    return findClosedChanges(this.books, version, limit);
   }
 
   /** Notes that the import has succeeded. It holds when the transaction is committed, and never without the books. */

@@ -1,8 +1,9 @@
 import { Prisma } from '../../generated/prisma/client';
-import { lineFields, type LineValues } from '../../line/line-fields';
+import { LATE, lineFields, type LineValues } from '../../line/line-fields';
 import type { RowColumn } from '../../rows/row-template';
 import { CASTS, toColumn } from '../books/line-columns';
 import { folded } from './entity-set';
+import { linesFrom } from '../books/late-lines';
 import { whereLines, type LineSet } from '../books/line-set';
 import type { ColumnPacking } from '../schema/citus';
 import type { Database } from '../postgres/database';
@@ -44,12 +45,12 @@ export const lineOrders: Readonly<Record<LineOrderField, KeyOrder>> = {
  */
 const withNames =
   (table: string, id: string, names: readonly string[]) =>
-  (organizationId: number): Prisma.Sql => sql`deposit_line AS source LEFT JOIN (
+  (organizationId: number): Prisma.Sql => sql`LEFT JOIN (
     SELECT id, ${raw(names.map((name) => `${folded(name)} AS ${name}`).join(', '))} FROM ${raw(table)}
     WHERE organization_id = ${organizationId}::int) AS named ON named.id = ${raw(id)}`;
 /** Lines of a past state with the folded names that they had then. */
 const withOwnNames = (names: Readonly<Record<string, string>>): Prisma.Sql =>
-  sql`deposit_line AS source CROSS JOIN LATERAL (SELECT ${raw(
+  sql`CROSS JOIN LATERAL (SELECT ${raw(
     Object.entries(names)
       .map(([name, column]) => `${folded(`source.${column}`)} AS ${name}`)
       .join(', '),
@@ -81,7 +82,8 @@ export class DepositDetailStore {
     columns: readonly RowColumn[],
   ): AsyncGenerator<Buffer> {
     const { organizationId } = lineSet;
-    const read = (values: Prisma.Sql): AsyncGenerator<Buffer> => copy(selectLines(values, lineSet));
+    const read = (values: Prisma.Sql): AsyncGenerator<Buffer> =>
+      copy(selectLines(values, lineSet, hasLate(columns.map(({ field }) => field))));
     if (!this.packing || this.packing.isForeignTo(organizationId)) return read(columnList(columns.map(toCopied)));
     const copied = columns.map((column) => ({
       expression: toCopied(column),
@@ -92,7 +94,7 @@ export class DepositDetailStore {
 
   /** Reads the lines as objects, in report order. */
   list(lineSet: LineSet): Promise<LineValues[]> {
-    return this.database.list<LineValues>(selectLines(LINE_VALUES, lineSet));
+    return this.database.list<LineValues>(selectLines(LINE_VALUES, lineSet, true));
   }
 
   /** Reads a page of lines from the snapshot of the books or, with `isShort`, as a short statement. */
@@ -103,7 +105,7 @@ export class DepositDetailStore {
   ): Promise<readonly Partial<LineValues>[]> {
     const select = selectPage({
       values: toValues([...fields, ...columnKeyFields(lineOrders[order.field])]),
-      from: fromLines(order.field, lineSet),
+      from: fromLines(order.field, lineSet, hasLate(fields)),
       where: whereLines(lineSet),
       order: lineOrders[order.field],
       isDescending: order.direction === 'DESC',
@@ -124,11 +126,15 @@ export class DepositDetailStore {
 }
 
 /** The lines of a set, with the names that they are ordered by. */
-const fromLines = (field: LineOrderField, { organizationId, state }: LineSet): Prisma.Sql =>
-  (state === undefined ? LINES_IN_ORDER[field]?.(organizationId) : PAST_LINES_IN_ORDER[field]) ?? sql`deposit_line AS source`;
+const fromLines = (field: LineOrderField, lineSet: LineSet, hasLate: boolean): Prisma.Sql => {
+  const names = lineSet.state === undefined ? LINES_IN_ORDER[field]?.(lineSet.organizationId) : PAST_LINES_IN_ORDER[field];
+  return sql`${linesFrom(lineSet, hasLate)} AS source ${names ?? Prisma.empty}`;
+};
 
-const selectLines = (values: Prisma.Sql, lineSet: LineSet): Prisma.Sql =>
-  sql`SELECT ${values} FROM deposit_line WHERE ${whereLines(lineSet)} ORDER BY ${REPORT_ORDER}`;
+const selectLines = (values: Prisma.Sql, lineSet: LineSet, hasLate: boolean): Prisma.Sql =>
+  sql`SELECT ${values} FROM ${linesFrom(lineSet, hasLate)} AS source WHERE ${whereLines(lineSet)} ORDER BY ${REPORT_ORDER}`;
+
+const hasLate = (fields: readonly string[]): boolean => fields.includes(LATE);
 
 /** Puts columns or expressions into SQL as they are: they are always the code's own, never a caller's. */
 function columnList(columns: readonly string[]): Prisma.Sql {
@@ -136,8 +142,10 @@ function columnList(columns: readonly string[]): Prisma.Sql {
 }
 
 /** The value of a field of a line. A share that is not known was neither stated nor inferred. */
-const toValue = (field: string): string =>
-  field === 'allocationAmountInferred' ? '(CASE WHEN allocation_amount IS NOT NULL THEN allocation_amount_inferred END)' : toColumn(field);
+function toValue(field: string): string {
+  if (field === 'allocationAmountInferred') return '(CASE WHEN allocation_amount IS NOT NULL THEN allocation_amount_inferred END)';
+  return field === LATE ? LATE : toColumn(field);
+}
 
 /** The expression by which COPY writes a column. Booleans are cast to text, because COPY itself writes them as t and f. */
 function toCopied({ field, kind, isLowerCase, globalIdOf, section }: RowColumn): string {
@@ -154,7 +162,7 @@ const toGlobalIdSql = (type: string, column: string): string =>
   `translate(encode(convert_to('${type}:' || ${column}, 'UTF8'), 'base64'), E'+/=\\n', '-_')`;
 
 const CASTS_OF_FIELDS = new Map(Object.values(lineFields).map(({ field, type }) => [field, CASTS[type]]));
-const LINE_VALUES = toValues([...CASTS_OF_FIELDS.keys()]);
+const LINE_VALUES = toValues([...CASTS_OF_FIELDS.keys(), LATE]);
 
 /** The values of fields of a line, each once. */
 function toValues(fields: readonly string[]): Prisma.Sql {

@@ -6,7 +6,7 @@ import { numberOf, type VersionStamp } from '../../data/postgres/version-stamp';
 import { AppError } from '../../errors';
 import type { Credentials } from './credentials';
 import { assertNewEnough } from '../books/least-version';
-import { AUDIT_PRIVILEGE, REPORT_PRIVILEGE, isSecret, type Privilege } from '../../values/privileges';
+import { AUDIT_PRIVILEGE, CLOSE_PRIVILEGE, REPORT_PRIVILEGE, isSecret, type Privilege } from '../../values/privileges';
 import { RequestCaller, type AccessParts, type SessionAccess, type SystemAccess } from './request-caller';
 
 /** The access of a member: a logged-in user, or an API provision, which is a secret. */
@@ -136,9 +136,15 @@ export class RequestAccess {
 
   /** Authorizes the audit for an API provision or a logged-in user that was granted it. Throws an AppError. */
   async authorizeAudit(): Promise<SystemAccess> {
-    const { row, access } = await this.caller.checkProvision();
-    const granted = isServers(row) && mayRead(row, AUDIT_PRIVILEGE) ? access : await this.authorizeSession(AUDIT_PRIVILEGE);
+    const { granted } = await this.checkGranted(AUDIT_PRIVILEGE);
     this.passed.add(CHECK_AUDIT);
+    return granted;
+  }
+
+  /** Authorizes an API provision or a logged-in user that was granted it to close months and reopen them. Throws an AppError. */
+  async authorizeClosing(): Promise<SystemAccess> {
+    const { row, granted } = await this.checkGranted(CLOSE_PRIVILEGE);
+    this.assertVersion(row);
     return granted;
   }
 
@@ -194,6 +200,11 @@ export class RequestAccess {
     if (!this.member) throw new Error('A personal field was read before its caller was authorized');
     this.personal ||= this.member.mayReadDonors;
     return this.member.mayReadDonors;
+  }
+
+  private async checkGranted(privilege: Privilege): Promise<{ readonly row: AccessRow; readonly granted: SystemAccess }> {
+    const { row, access } = await this.caller.checkProvision();
+    return { row, granted: isServers(row) && mayRead(row, privilege) ? access : await this.authorizeSession(privilege) };
   }
 
   private async checkMember(): Promise<{ readonly row: AccessRow; readonly access: MemberAccess }> {

@@ -82,8 +82,8 @@ export class BookService {
 
   /**
    * The changes of a set between two states that a caller asks for; up to the newest one when it asks for no second. `argument` is the one that
-   * an error of GraphQL tells; each state's own where it is not given. Throws INVALID_PARAMETERS as `inState`, and where the first state is after
-   * the second.
+   * an error of GraphQL tells; each state's own where it is not given. Throws INVALID_PARAMETERS as `inState`, where the first state is after
+   * the second, and for lines that are chosen by being late.
    */
   async between(
     lineSet: LineSet,
@@ -91,6 +91,8 @@ export class BookService {
     books: RequestBooks,
     argument?: string,
   ): Promise<ChangeSet> {
+    if (lineSet.filter.late !== undefined)
+      throw new InputError('late: a line is late in one state, and changes have two', argument ?? 'filter.late');
     const find = (name: 'from' | 'to', asOf: AsOf): Promise<VersionStamp> =>
       this.findState(lineSet.organizationId, asOf, books, { name, argument: argument ?? name });
     const from = await find('from', first);

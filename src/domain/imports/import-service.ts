@@ -1,16 +1,20 @@
 import type { ChangePreview, ChangeSource, NewVersion } from '../../data/books/book-transaction';
 import type { ImportCounts, ShareMismatch, StatusAssumptions } from '../../data/imports/import-merge';
+import type { ClosedChanges } from '../../data/imports/closed-changes';
 import type { CompleteRange, MissingLines, RemovalCounts } from '../../data/imports/import-removal';
 import type { StagedLine } from '../../data/imports/import-staging';
 import type { ShareCorrections } from '../../data/imports/share-corrections';
 import type { ImportFigures, ImportStore } from '../../data/imports/import-store';
-import { OperatorError } from '../../errors';
+import { AppError, OperatorError } from '../../errors';
+import type { Money } from '../../values/money';
 import type { PeriodDates } from '../../values/periods';
 import { parseImportLine, type ImportStatus, type LineFault, type RawLine } from '../../formats/import-line';
 
 const MAX_FAULTS = 20;
 /** The number of lines of each kind that a trial shows, and of corrected shares. */
 const MAX_SHOWN = 20;
+/** The number of closed months that a refusal names. */
+const MAX_MONTHS = 12;
 
 /** The error of an import that wrote nothing, because some of its lines are wrong. */
 export class ImportError extends OperatorError {
@@ -42,6 +46,8 @@ export interface ImportResult extends ImportCounts {
   readonly version: NewVersion | null;
   /** The change in detail; null when the import is no trial, or changes nothing. */
   readonly preview: ChangePreview | null;
+  /** The changes of money at closed dates, which the import was told to let in as late; null when there are none. */
+  readonly late: ClosedChanges | null;
   /** The reason for which the import itself would be refused after this trial; null when it would not. */
   readonly refusal: string | null;
 }
@@ -59,6 +65,8 @@ export interface ImportOptions {
   readonly allowsMismatch?: boolean | undefined;
   /** True when the last line of several that contradict each other is right. Otherwise they are faults. */
   readonly isLastRight?: boolean | undefined;
+  /** True when changes of money at closed dates are let in as late. Otherwise the import throws PERIOD_CLOSED, and changes nothing. */
+  readonly acceptsLate?: boolean | undefined;
   /** The periods whose lines must not change. The import throws PeriodsChanged, and changes nothing, when they would. */
   readonly unchanged?: readonly PeriodDates[] | undefined;
   /** Called before the books change, to throw when the import may no longer go on. */
@@ -98,7 +106,7 @@ export class ImportService {
   }
 
   private async importAll(organizationId: number, lines: AsyncIterable<readonly RawLine[]>, options: ImportOptions): Promise<ImportResult> {
-    const { source, complete, maxRemoved, allowsMismatch = false, isTrial = false, isCounted = false } = options;
+    const { source, complete, maxRemoved, allowsMismatch = false, acceptsLate = false, isTrial = false, isCounted = false } = options;
     const faults = new Faults();
     // A complete file of posted deposits says that its deposits are posted.
     const status = options.status ?? (complete?.pending === 'WITHOUT' ? 'posted' : undefined);
@@ -131,8 +139,8 @@ export class ImportService {
       }
       faults.assertNone();
       const { counts: merged, assumed } = await transaction.merge();
-      const refusal = complete ? findRefusal(await transaction.noteMissing(complete), complete, maxRemoved) : null;
-      if (refusal !== null && !isTrial) throw new OperatorError(`Nothing was imported: ${refusal}`);
+      const removal = complete ? findRefusal(await transaction.noteMissing(complete), complete, maxRemoved) : null;
+      if (removal !== null && !isTrial) throw new OperatorError(`Nothing was imported: ${removal}`);
       const allocations = complete ? await transaction.removeMissing() : 0;
       const removed = { allocations, ...(await transaction.removeEmpty(complete)) };
       const correctedShares = await transaction.correctShares(MAX_SHOWN);
@@ -146,9 +154,13 @@ export class ImportService {
       const version = isChanged ? await transaction.advance(source()) : null;
       const changed = version && options.unchanged ? await transaction.findChanged(version.number, options.unchanged) : [];
       if (changed.length > 0) throw new PeriodsChanged(changed);
+      const late = version && (await transaction.findClosedChanges(version.number, MAX_MONTHS));
+      const fault = late && !acceptsLate ? describeClosed(late) : null;
+      if (fault !== null && !isTrial) throw new AppError('PERIOD_CLOSED', { fault });
+      const refusal = removal ?? fault;
       if (isCounted) await transaction.noteSuccess();
       const preview = isTrial && version ? await transaction.preview(version.number, MAX_SHOWN) : null;
-      return { ...counts, assumed, removed, correctedShares, mismatches, version, preview, refusal };
+      return { ...counts, assumed, removed, correctedShares, mismatches, version, preview, late, refusal };
     });
   }
 }
@@ -194,6 +206,16 @@ function findRefusal(noted: readonly MissingLines[], { periods }: CompleteRange,
   }
   return null;
 }
+
+/** The closed months whose money an import would change, with the sums over their lines that it would add. */
+function describeClosed({ closedThrough, lines, lineAmount, count, months }: ClosedChanges): string {
+  const named = months.map((each) => `${each.month}: ${countLines(each.lines)}, ${toSigned(each.lineAmount)}`);
+  const more = count > months.length ? `; and ${count - months.length} more months` : '';
+  return `the books are closed through ${closedThrough}, and ${countLines(lines)} of closed dates would change by ${toSigned(lineAmount)} (${named.join('; ')}${more}); --late accept lets them in as late`;
+}
+
+const toSigned = (amount: Money): string => (/^-|^0\.00$/.test(amount) ? amount : `+${amount}`);
+const countLines = (count: number): string => `${count} ${count === 1 ? 'line' : 'lines'}`;
 
 /** The periods as one, from the first date to the last. */
 const describePeriods = (periods: readonly PeriodDates[]): string => `from ${periods[0]!.startDate} to ${periods.at(-1)!.endDate}`;

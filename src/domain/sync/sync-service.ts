@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NewVersion } from '../../data/books/book-transaction';
 import type { SyncHolder, SyncState, SyncStore } from '../../data/sync/sync-store';
-import { OperatorError } from '../../errors';
+import { AppError, describeError, OperatorError } from '../../errors';
 import type { RawLine } from '../../formats/import-line';
 import { hashLine, LineSum } from '../../formats/line-sum';
 import { v2Layouts } from '../../formats/v2-line';
@@ -25,6 +25,8 @@ export interface SyncTarget {
   readonly isLastRight: boolean;
   /** The most lines that a round may remove; by default as an import. */
   readonly maxRemoved: number | undefined;
+  /** True when changes of money at closed dates are let in as late. Otherwise nothing of the round is imported. */
+  readonly acceptsLate: boolean;
 }
 
 /** A target whose old service is open for a round. */
@@ -184,7 +186,7 @@ export class SyncService {
       // A signal that ends the sync is no failure of the round.
       const isEnded = error instanceof Error && error.name === 'AbortError';
       if (isEnded && versions.length === 0) throw error;
-      const failure = isEnded ? 'Ended by a signal' : error instanceof Error ? error.message : String(error);
+      const failure = isEnded ? 'Ended by a signal' : describeFailure(error);
       // The database may be what has failed.
       const fullFailure = isEnded ? state.fullFailure : fullFailureAfter(failure);
       const end = { linesChanged: countLines(versions), failure, isFull: false, fullFailure };
@@ -289,7 +291,7 @@ export class SyncService {
    * read in the transaction. Throws SourceMoved, and changes nothing, when they contradict each other.
    */
   private async importPeriods(
-    { organizationId, source, isLastRight, maxRemoved }: OpenTarget,
+    { organizationId, source, isLastRight, maxRemoved, acceptsLate }: OpenTarget,
     hold: Hold,
     periods: ReadonlyMap<PeriodDates, Answer>,
     unchanged: readonly PeriodDates[],
@@ -319,6 +321,7 @@ export class SyncService {
         complete: { periods: inOrder.map(([period]) => period), pending: 'WITH' },
         maxRemoved,
         isLastRight,
+        acceptsLate,
         unchanged,
         assertMayChange: hold.assertHeld,
       });
@@ -351,6 +354,12 @@ interface ReadPeriods {
 export interface Hold extends SyncHolder {
   /** Throws an OperatorError when another sync may run. */
   readonly assertHeld: () => Promise<void>;
+}
+
+/** The failure of a round in words: the fault of an error that tells one is a part of them. */
+export function describeFailure(error: unknown): string {
+  if (error instanceof AppError) return describeError(error);
+  return error instanceof Error ? error.message : String(error);
 }
 
 const describe = (periods: readonly PeriodDates[]): string =>

@@ -1,14 +1,16 @@
 import { getNamedType, getNullableType, isLeafType, isListType, isObjectType, type GraphQLSchema } from 'graphql';
-import { changeClasses } from '../../values/change-classes';
+import { MAX_CLOSED_MONTHS } from '../../domain/reports/period-service';
 import { MAX_REPORT_PARAMETERS, MAX_SAVED_REPORTS } from '../../domain/reports/saved-report-service';
 import { errorTable, requestFaultTable } from '../../errors';
 import { countPossibleGroups, type GroupBy } from '../../formats/line-groups';
+import { changeClasses } from '../../values/change-classes';
 import { MAX_NODES } from '../../resolvers/node-resolver';
 
 /** The greatest lengths of lists that have no page arguments. */
 export const listBounds: Readonly<Record<string, number>> = {
   'DepositChangeConnection.classes': changeClasses.length,
   'ChangeDesignation.classes': changeClasses.length,
+  'PeriodClose.months': MAX_CLOSED_MONTHS,
   'Query.errorCodes': Object.keys(errorTable).length + Object.keys(requestFaultTable).length,
   'Query.savedReports': MAX_SAVED_REPORTS,
   'SavedReport.parameters': MAX_REPORT_PARAMETERS,

@@ -53,6 +53,7 @@ const SEVERAL = 'several';
 export const bookFields: ReadonlySet<string> = new Set([
   ...[
     'allocations',
+    'closedThrough',
     'dataVersion',
     'dataVersions',
     'deposit',
@@ -62,7 +63,7 @@ export const bookFields: ReadonlySet<string> = new Set([
     'deposits',
     'designation',
   ],
-  ...['designations', 'donor', 'donors', 'history', 'transaction', 'transactions', '__typename'],
+  ...['designations', 'donor', 'donors', 'history', 'periodCloses', 'transaction', 'transactions', '__typename'],
 ]);
 
 /** Anybody may write anything as the name of an operation, a donor's name too, so only names of trusted documents become labels. */
@@ -98,7 +99,7 @@ interface ChoosingField {
 /** The root fields that read no deposits. Any other one without dates, also one that is added later, reads those of all days. */
 const WITHOUT_DAYS: ReadonlySet<string> = new Set([
   ...['authenticatedTestSession', 'authenticatedTestSystem', 'errorCodes', 'provision', 'viewer'],
-  ...['dataVersion', 'dataVersions', 'history', 'savedReports'],
+  ...['closedThrough', 'dataVersion', 'dataVersions', 'history', 'periodCloses', 'savedReports'],
 ]);
 /** The arguments that choose records, besides the conditions of a `filter`. */
 const STATES = [asOfNames.operation, 'from', 'to'];

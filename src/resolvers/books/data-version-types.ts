@@ -6,7 +6,7 @@ import { createOrderType } from '../request/order-types';
 import { DecimalScalar } from '../request/scalars';
 
 /** The causes of versions, by their names in GraphQL. */
-const dataChangeEnum = { IMPORT: 'import', SYNC: 'sync', DEMO: 'demo', REPAIR: 'repair' } as const;
+const dataChangeEnum = { IMPORT: 'import', SYNC: 'sync', DEMO: 'demo', REPAIR: 'repair', CLOSE: 'close', REOPEN: 'reopen' } as const;
 registerEnumType(dataChangeEnum, {
   name: 'DataChange',
   description: 'Cause of a change of the books.',
@@ -15,6 +15,8 @@ registerEnumType(dataChangeEnum, {
     SYNC: { description: 'A reading of the old v2 service.' },
     DEMO: { description: 'The generated books of a demo.' },
     REPAIR: { description: 'The repair of lines after a correction in the database.' },
+    CLOSE: { description: 'A close of months. No line changes.' },
+    REOPEN: { description: 'The reopening of months. No line changes.' },
   },
 });
 

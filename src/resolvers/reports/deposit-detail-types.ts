@@ -5,7 +5,7 @@ import type { LineOrder } from '../../data/reports/deposit-detail-store';
 import type { ReportParameters } from '../../domain/reports/deposit-detail-service';
 import type * as domain from '../../domain/reports/deposit-summary-service';
 import type { Page } from '../../domain/paging/keyset-page';
-import type { LineValues } from '../../line/line-fields';
+import type { LATE, LineValues } from '../../line/line-fields';
 import type { LocalDate } from '../../values/dates';
 import type { Money } from '../../values/money';
 import { AS_OF, AsOfInput } from '../request/as-of-types';
@@ -179,10 +179,17 @@ export class DepositDetail implements LineValues {
 
   @Field(() => depositStatusEnum, { description: 'Status of the deposit: posted or pending.' })
   depositStatus!: keyof typeof depositStatusEnum;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description:
+      'True when the money of the line has changed since the close that covers its deposit date: its amounts, dates, statuses, deposit, gift or fund, or that it exists. Always false where no close covers the date, and null in the lines of a change, which are of two states.',
+  })
+  late?: boolean | null;
 }
 
 // The build fails here when DepositDetail has a field that lines do not have.
-({}) satisfies { [Field in Exclude<keyof DepositDetail, keyof LineValues>]: never };
+({}) satisfies { [Field in Exclude<keyof DepositDetail, keyof LineValues | typeof LATE>]: never };
 
 /** The source of the connection's fields. Each part, and each field of the lines, is read only when a query selects it. */
 export interface DepositDetailConnectionSource extends Page<Partial<DepositDetail>> {

@@ -3,6 +3,7 @@ import type { LineSet } from '../../data/books/line-set';
 import type { MemberAccess } from '../../domain/access/access-service';
 import { numberOf, toPlace, type VersionStamp } from '../../data/postgres/version-stamp';
 import type { BookService } from '../../domain/books/book-service';
+import type { PeriodService } from '../../domain/reports/period-service';
 import type { AuditService, FileFacts } from '../../domain/audit/audit-service';
 import type { ControlTotals, LineFigures } from '../../domain/reports/control-totals';
 import type { DepositChangeService } from '../../domain/reports/deposit-change-service';
@@ -15,6 +16,7 @@ import { asOfNames, type AsOf } from '../../formats/as-of';
 import { parsePeriod, reportOf, tellsDonorsByName, type FileQuery, type FileReport, type QueryString } from '../../formats/file-address';
 import type { FileRows } from '../../rows/row-stream';
 import type { RowTemplate } from '../../rows/row-template';
+import type { LocalDate } from '../../values/dates';
 import { isUuid } from '../../values/ids';
 import { datesAt, type FindDates } from '../../values/periods';
 import type { SchemaReportDocuments } from './report-documents';
@@ -27,6 +29,8 @@ export interface FileSource {
   readonly rows: FileRows;
   /** The number of the state that the changes of a file begin with; undefined for another file. */
   readonly from?: number;
+  /** The last closed date of the state that the rows are of; null where none is closed. */
+  readonly closedThrough: () => Promise<LocalDate | null>;
   /** Reads the control totals before the rows. */
   readonly readTotals: (template: RowTemplate) => Promise<RowsAfterTotals>;
   /** Reads the rows together with their control totals. Only a file of lines can do so. */
@@ -89,6 +93,7 @@ interface FileServices {
   readonly audit: AuditService;
   readonly savedReports: SavedReportService;
   readonly books: BookService;
+  readonly periods: PeriodService;
 }
 
 /** Resolves reports as files. Files are not in the GraphQL schema, but access to them is checked as there. */
@@ -165,6 +170,7 @@ export class FileResolver {
       query,
       lineSet,
       rows,
+      closedThrough: () => this.closedThrough(lineSet, context),
       readTotals: async (template) => {
         const { rows: bytes, figures } = await rows.bytesAfterFigures(template);
         return { rows: bytes, totals: toFileTotals(figures) };
@@ -198,6 +204,7 @@ export class FileResolver {
       query,
       lineSet: { ...set.lineSet, state: set.to },
       rows,
+      closedThrough: () => this.closedThrough({ ...set.lineSet, state: set.to }, context),
       from: numberOf(set.from),
       readTotals: async (template) => {
         const { changes, effect } = await depositChanges.sum(set, classes, books);
@@ -232,6 +239,7 @@ export class FileResolver {
       query,
       lineSet,
       rows,
+      closedThrough: () => this.closedThrough(lineSet, context),
       readTotals: async (template) => {
         const digest = access.openDonorData() ? summary.digest() : undefined;
         const [{ all }, sha256, count] = await Promise.all([summary.totals(['deposits']), digest, countRows()]);
@@ -242,6 +250,10 @@ export class FileResolver {
       },
       facts: { report: 'deposit-summary', tellsDonors: mayReadDonors },
     };
+  }
+
+  private closedThrough({ organizationId, state }: LineSet, { books }: RequestContext): Promise<LocalDate | null> {
+    return this.services.periods.closedThrough(organizationId, state, books);
   }
 }
 

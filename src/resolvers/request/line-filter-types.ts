@@ -78,6 +78,12 @@ export class DepositDetailFilter implements LineFilterInput {
       "Beginning of a word of the donor's names, and the words that follow: `smi`, `ada smi` and `smith a` all find Ada Smith. Case and accents do not matter: `muller` finds Müller. A word ends at any character that is no letter, mark or number: `bob` finds Robert (Bob). Each word of the search needs a word of its own. Needs the privilege of the report.",
   })
   donorName?: string | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'True for the late lines alone: their money has changed since their month was closed. False for all others.',
+  })
+  late?: boolean | null;
 }
 
 // The build fails here when a condition has no field in DepositDetailFilter.

@@ -8,6 +8,7 @@ const connections = {
     'designations',
     'donors',
     'dataVersions',
+    'periodCloses',
     'auditRecords',
     'receipts',
   ],

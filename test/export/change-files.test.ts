@@ -179,7 +179,10 @@ test('a user lists the files that they took, of which each tells its state, and 
     ],
   });
   const server = await graphql(gateway.url, query, { provision: organization.apiProvision });
-  expect(server.body.errors).toMatchObject([{ extensions: { code: 'NOT_LOGGED_IN' } }]);
+  const { nodes } = server.body.data!.receipts as { nodes: { username: string | null }[] };
+  expect(nodes.map(({ username }) => username)).toEqual([null, null, null, null, null]);
+  const nobody = await graphql(gateway.url, query, { provision: organization.webProvision });
+  expect(nobody.body.errors).toMatchObject([{ extensions: { code: 'NOT_LOGGED_IN' } }]);
 });
 
 /** The lines of a state as a follower has them: those of an earlier one, without what was there before and with what is there after. */

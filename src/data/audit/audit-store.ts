@@ -27,7 +27,8 @@ export interface AuditList {
   readonly isDescending: boolean;
   readonly kinds?: readonly AuditKind[] | undefined;
   readonly doors?: readonly AuditDoor[] | undefined;
-  readonly username?: string | undefined;
+  /** Null for entries without a user. */
+  readonly username?: string | null | undefined;
   /** The first eight characters of a provision. */
   readonly provision?: string | undefined;
   readonly from?: Date | undefined;
@@ -98,7 +99,7 @@ function isInList({ organizationId, kinds, doors, username, provision, from, bef
     sql`organization_id = ${organizationId}::int`,
     ...(kinds ? [isAmong('kind', kinds, 'text')] : []),
     ...(doors ? [isAmong('door', doors, 'text')] : []),
-    ...(username === undefined ? [] : [sql`username = ${withoutNul(username)}::text`]),
+    ...(username === undefined ? [] : [username === null ? sql`username IS NULL` : sql`username = ${withoutNul(username)}::text`]),
     ...(provision === undefined ? [] : [sql`provision_start = ${withoutNul(provision)}::text`]),
     ...(from ? [sql`at >= ${toTime(from)}`] : []),
     ...(before ? [sql`at < ${toTime(before)}`] : []),

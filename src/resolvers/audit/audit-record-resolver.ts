@@ -33,13 +33,13 @@ export class AuditRecordResolver {
 
   @Query(() => AuditRecordConnection, {
     description:
-      'The files that the logged-in user took, as the audit has them, the newest first. `dataVersion` is the state of the books that a file is of. Needs a logged-in user and no privilege.',
+      'The files that the logged-in user took, or the API provision without a user, as the audit has them, the newest first. `dataVersion` is the state of the books that a file is of. For every logged-in user and every API provision.',
   })
   async receipts(@Args() page: PageArgs, @Ctx() { access }: RequestContext): Promise<Page<AuditRecord>> {
-    const { organization, user } = await access.authorizeUser();
-    // The fields below need to know what the member may read.
-    await access.authorizeMember();
-    return this.audit.page({ organizationId: organization.id, isDescending: true, kinds: ['file'], username: user.username }, page);
+    const { organization } = await access.authorizeMember();
+    const { username, provisionStart } = await access.caller.forAudit();
+    const caller = username === null ? { username, provision: provisionStart ?? undefined } : { username };
+    return this.audit.page({ organizationId: organization.id, isDescending: true, kinds: ['file'], ...caller }, page);
   }
 
   @FieldResolver(() => GraphQLSafeInt, {

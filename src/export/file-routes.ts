@@ -3,8 +3,14 @@ import type { ReadRange } from '../domain/audit/audit-service';
 import { numberOf } from '../data/postgres/version-stamp';
 import { FileCount } from '../domain/audit/file-count';
 import { AppError } from '../errors';
-import { chosenColumns, fileOptionNames, namesOfConditions, parseFileOptions, parseFileQuery } from '../formats/file-address';
-import { createFileLayout } from '../formats/file-format';
+import {
+  fileOptionNames,
+  formatKeptAddress,
+  namesOfConditions,
+  parseFileOptions,
+  parseFileQuery,
+  toFileLayout,
+} from '../formats/file-address';
 import { fileFormatNames, fileFormats, type FileFormat } from '../values/file-formats';
 import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import { EntityTag } from '../http/entity-tag';
@@ -13,9 +19,9 @@ import { recordOf } from '../http/request-record';
 import { createRequestRouter, type Attempt, type RequestHandler } from '../http/request-router';
 import { sendRows, toContentCoding } from '../http/row-sender';
 import type { FileResolver, FileSource, FileTotals } from '../resolvers/reports/file-resolver';
+import { RENDERING } from '../rows/row-stream';
 import type { RequestContext } from '../resolvers/request/request-context';
 
-const BOM = '\uFEFF';
 /** The part of a file's name that says which dates its range is of. */
 const DAYS_OF = { DEPOSIT_DATE: '', TRANSACTION_DATE: 'by-transaction-date-' } as const;
 const RECEIPTS = 'export/receipts';
@@ -34,6 +40,7 @@ const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | 
   'X-Export-Amount-By-Allocation': ({ all }) => all.byAllocation.amount,
   'X-Export-Unknown-Allocations': ({ all }) => all.byAllocation.unknown,
   'X-Export-Digest': ({ digest }) => digest,
+  'X-Export-Money-Digest': ({ moneyDigest }) => moneyDigest,
 };
 
 /**
@@ -98,9 +105,7 @@ function toNameAndFormat(file: string): FileName {
 async function sendFile(file: FileSource, { name, format }: FileName, attempt: Attempt, { readerPace, audit }: DoorKit): Promise<void> {
   const { context, request, response } = attempt;
   const { hasBom, totals: totalsMode = file.bytesWithTotals ? 'trailers' : 'headers' } = parseFileOptions(request.query);
-  const layout = createFileLayout(format, chosenColumns(file.query));
-  const { template, tail } = layout;
-  const head = (hasBom && format === 'csv' ? BOM : '') + layout.head;
+  const { head, template, tail } = toFileLayout(file.query, format, hasBom);
   const { startDate, endDate, dateBasis, state } = file.lineSet;
   const ofState = state === undefined ? '' : `-as-of-${numberOf(state)}`;
   const tag = new EntityTag(file.rows, { head, template, tail }, state);
@@ -129,10 +134,10 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
     areInHeaders: totalsBefore !== undefined,
     ...(isFile && {
       lines: () => file.bytesWithTotals && (totals()?.all.lines ?? file.rows.rowCount?.()),
-      file: { ...file.facts, format },
+      file: { ...file.facts, format, fileAddress: formatKeptAddress(file.query, hasBom), rendering: RENDERING },
     }),
     atEnd: () => ({
-      ...(isFile && { ...count.facts, lines: totals()?.all.lines ?? null, digest: totals()?.digest ?? null }),
+      ...(isFile && { ...count.facts, lines: totals()?.all.lines ?? null, ...digestsOf(totals()) }),
       ...(state !== undefined && { dataVersion: numberOf(state) }),
     }),
   };
@@ -158,6 +163,8 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
     }),
   );
 }
+
+const digestsOf = (totals: FileTotals | undefined) => ({ digest: totals?.digest ?? null, moneyDigest: totals?.moneyDigest ?? null });
 
 /** The range of a file. Callers ask for a receipt again and again until its file has arrived; those readings are equal. */
 const toRange = ({ startDate, endDate, pending, conditions }: ReadRange): ReadRange => ({ startDate, endDate, pending, conditions });

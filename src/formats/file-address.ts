@@ -2,10 +2,11 @@ import { InputError } from '../errors';
 import { describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
 import { describeMoneyFault, isMoney } from '../values/money';
 import { valueAt } from '../values/paths';
+import type { FileFormat } from '../values/file-formats';
 import { periodNames, type FindDates, type PeriodDates, type PeriodName } from '../values/periods';
 import { AS_OF_FORM, asOfNames, formatAsOf, parseAsOf, toStateCondition, type AsOf } from './as-of';
 import { lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
-import type { FileColumns } from './file-format';
+import { createFileLayout, type FileColumns, type FileLayout } from './file-format';
 import {
   conditionNames,
   dateBases,
@@ -227,6 +228,44 @@ export function formatFileQuery(query: FileQuery): string {
   if (query.columns) parameters.set(COLUMNS, query.columns.join(','));
   // Commas need no escapes in a query (RFC 3986 section 3.4), and the columns are easier to read without.
   return parameters.toString().replaceAll('%2C', ',');
+}
+
+/** The parameter whose value, a donor's name, no receipt keeps: a row of the audit could not forget it. */
+export const UNKEPT = lineConditions.donorName.parameter;
+
+/**
+ * The address of a file as its receipt keeps it, from which the same file is made in the receipt's state. Null for conditions that no
+ * address can express.
+ */
+export function formatKeptAddress(query: FileQuery, hasBom: boolean): string | null {
+  if (findUnmet(query) !== undefined) return null;
+  const { asOf: _state, filter, ...lines } = query.lines;
+  const address = formatFileQuery({ ...query, lines: { ...lines, filter: { ...filter, donorName: undefined } } });
+  return hasBom ? `${address}&bom=true` : address;
+}
+
+/** Reads an address of `formatKeptAddress`, with the donor's name that it lacks. */
+export function parseKeptAddress(
+  report: 'lines' | 'summary',
+  address: string,
+  donorName?: string,
+): Pick<FileOptions, 'hasBom'> & { readonly query: FileQuery } {
+  const parameters = new URLSearchParams(address);
+  const given: Record<string, unknown> = Object.fromEntries([...parameters.keys()].map((key) => [key, parameters.getAll(key)]));
+  if (given[COLUMNS]) given[COLUMNS] = parameters.get(COLUMNS);
+  if (donorName !== undefined) given[UNKEPT] = donorName;
+  const findDates: FindDates = () => {
+    throw new Error('A kept address has dates and no period');
+  };
+  return { query: parseFileQuery(report, given, findDates), hasBom: parseFileOptions(given).hasBom };
+}
+
+const BOM = '\uFEFF';
+
+/** The layout of a file with its chosen columns. A byte order mark, from which Excel recognizes UTF-8, stands before CSV alone. */
+export function toFileLayout(query: FileQuery, format: FileFormat, hasBom: boolean): FileLayout {
+  const layout = createFileLayout(format, chosenColumns(query));
+  return hasBom && format === 'csv' ? { ...layout, head: BOM + layout.head } : layout;
 }
 
 /** The path of a condition that no line meets, or undefined. No address can express it. An empty name is no condition. */

@@ -1,8 +1,13 @@
 import { RowRenderer } from './row-renderer';
 import { widenTemplate, type RowColumn, type RowTemplate } from './row-template';
 
-/** The columns that are added up, in the order in which COPY's output has them. */
-export type TotalledColumns = readonly [deposit: RowColumn, transaction: RowColumn, amount: RowColumn, share: RowColumn];
+/** CSV records whose columns are added up. The deposit is the first column. The share alone is without quotes, and empty where it is null. */
+export interface TotalledRows {
+  readonly template: RowTemplate;
+  readonly transaction: RowColumn;
+  readonly amount: RowColumn;
+  readonly share: RowColumn;
+}
 
 /** The counts and sums of lines. */
 interface LineSums {
@@ -18,20 +23,20 @@ interface LineSums {
   readonly shareCents: bigint;
 }
 
-const TAB = 0x09;
-const LF = 0x0a;
+const CR = 0x0d;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
 const MINUS = 0x2d;
 const POINT = 0x2e;
 const ZERO = 0x30;
-/** The first byte of `null`. */
-const NULL_START = 0x6e;
 
 /**
- * Counts and exact sums over lines in COPY's text output, which may be cut anywhere. The lines of a deposit, and of a transaction, must
- * follow each other, as they do in report order.
+ * Renders lines in COPY's text output, which may be cut anywhere, as CSV records, and reads counts and exact sums from these. The lines of a
+ * deposit, and of a transaction, must follow each other, as they do in report order.
  */
 export class LineTotals {
   private readonly renderer: RowRenderer;
+  private readonly records: CsvRecords;
   private lines = 0;
   private deposits = 0;
   private transactions = 0;
@@ -39,13 +44,21 @@ export class LineTotals {
   private readonly lineCents = new CentSum();
   private readonly transactionCents = new CentSum();
   private readonly shareCents = new CentSum();
-  /** The row that was added last, and the beginning of the next one. */
+  /** The record that was added last, and the beginning of the next one. */
   private kept: Buffer = Buffer.alloc(0);
-  /** The place in `kept` of the next row; 0 before the first. */
+  /** The place in `kept` of the next record; 0 before the first. */
   private next = 0;
+  /** The place of the transaction in the record that was added last. */
+  private transactionOffset = 0;
 
-  constructor(columns: readonly RowColumn[], totalled: TotalledColumns) {
-    this.renderer = RowRenderer.open(widenTemplate(toTemplate(totalled), columns));
+  /** `onRows` gets the records, in blocks that are valid until the next one. */
+  constructor(
+    columns: readonly RowColumn[],
+    rows: TotalledRows,
+    private readonly onRows: (rows: Buffer) => void,
+  ) {
+    this.renderer = RowRenderer.open(widenTemplate(rows.template, columns));
+    this.records = new CsvRecords(rows);
   }
 
   add(copy: Buffer): void {
@@ -62,42 +75,42 @@ export class LineTotals {
   }
 
   private addRows(block: Buffer): void {
-    const rows = Buffer.concat([this.kept, block]);
-    const end = rows.lastIndexOf(LF) + 1;
-    // A row is compared with the one before it. The first row has none, and is compared with nothing.
-    let before = this.next > 0 ? 0 : rows.length;
+    this.onRows(block);
+    const { records } = this;
+    const rows = this.kept.length > 0 ? Buffer.concat([this.kept, block]) : block;
+    let before = 0;
     let at = this.next;
-    while (at < end) {
-      const row = at;
-      at = this.addRow(rows, row, before);
-      before = row;
+    for (let end = records.find(rows, at); end > 0; end = records.find(rows, at)) {
+      this.addRow(rows, at, before);
+      before = at;
+      at = end;
     }
     // The block's memory is used again.
-    this.kept = rows.subarray(Math.min(before, at));
-    this.next = at - Math.min(before, at);
+    this.kept = Buffer.from(rows.subarray(before));
+    this.next = at - before;
   }
 
-  /** Adds the row at a place, and returns the place after it. */
-  private addRow(rows: Buffer, row: number, before: number): number {
-    const depositEnd = endOfValue(rows, row);
-    const transactionEnd = endOfValue(rows, depositEnd + 1);
-    const amountEnd = endOfValue(rows, transactionEnd + 1);
-    const shareEnd = endOfValue(rows, amountEnd + 1);
-    const cents = readCents(rows, transactionEnd + 1, amountEnd);
-    // JSON's escapes tell ids apart as the ids themselves do. The TAB after an id tells it from one that begins in the same way.
-    const isSameDeposit = areEqual(rows, row, depositEnd, before);
+  /** Adds the record at a place, whose fields were found. It is compared with the one before it, and the first one with none. */
+  private addRow(rows: Buffer, row: number, before: number): void {
+    const { starts, transaction, amount, share } = this.records;
+    const transactionAt = starts[transaction]!;
+    const cents = readCents(rows, starts[amount]! + 1, starts[amount + 1]! - 2);
+    // CSV's escapes tell ids apart as the ids themselves do. The comma after an id tells it from one that begins in the same way.
+    const isSameDeposit = this.lines > 0 && areEqual(rows, row, starts[1]!, before);
+    const isSame = isSameDeposit && areEqual(rows, transactionAt, starts[transaction + 1]!, before + this.transactionOffset);
+    this.transactionOffset = transactionAt - row;
     this.lines++;
     this.lineCents.add(cents);
     if (!isSameDeposit) this.deposits++;
-    if (!isSameDeposit || !areEqual(rows, depositEnd + 1, transactionEnd, before + depositEnd + 1 - row)) {
+    if (!isSame) {
       this.transactions++;
       this.transactionCents.add(cents);
     }
-    if (rows[amountEnd + 1] !== NULL_START) {
+    const shareEnd = starts[share + 1]! - 1;
+    if (shareEnd > starts[share]!) {
       this.knownShares++;
-      this.shareCents.add(readCents(rows, amountEnd + 1, shareEnd));
+      this.shareCents.add(readCents(rows, starts[share]!, shareEnd));
     }
-    return shareEnd + 1;
   }
 }
 
@@ -119,22 +132,49 @@ class CentSum {
   }
 }
 
-/** Rows of the columns alone, with a TAB between two values. JSON's escapes leave no TAB and no line feed within a value. */
-function toTemplate(columns: TotalledColumns): RowTemplate {
-  const before = columns.map((_column, position) => Buffer.from(position > 0 ? '\t' : ''));
-  const texts = columns.map((column): RowColumn => ({ ...column, kind: 'text' }));
-  return { encoding: 'json', columns: texts, before, end: Buffer.from('\n'), separator: Buffer.alloc(0) };
+/** The records of a CSV template, and the places of the totalled columns in them. */
+class CsvRecords {
+  /** The places of the fields of the record that was found last, and the place after the last field's separator. */
+  readonly starts: Int32Array;
+  readonly transaction: number;
+  readonly amount: number;
+  readonly share: number;
+  private readonly areQuoted: readonly boolean[];
+
+  constructor({ template: { columns }, transaction, amount, share }: TotalledRows) {
+    const placeOf = ({ field }: RowColumn): number => columns.findIndex((column) => column.field === field);
+    this.transaction = placeOf(transaction);
+    this.amount = placeOf(amount);
+    this.share = placeOf(share);
+    this.areQuoted = columns.map(({ kind }) => kind === 'text');
+    this.starts = new Int32Array(columns.length + 1);
+  }
+
+  /** Finds the fields of the record at a place. Returns the place after it, or 0 when it ends later than the rows. */
+  find(rows: Buffer, row: number): number {
+    const { areQuoted, starts } = this;
+    const end = rows.length;
+    let at = row;
+    for (let n = 0; n < areQuoted.length; n++) {
+      starts[n] = at;
+      if (areQuoted[n]) {
+        at++;
+        // A quote within a value is doubled.
+        while (at < end && (rows[at] !== QUOTE || rows[++at] === QUOTE)) at++;
+      } else {
+        while (at < end && rows[at] !== COMMA && rows[at] !== CR) at++;
+      }
+      at++;
+    }
+    starts[areQuoted.length] = at;
+    // The last separator is CR, and LF follows.
+    return at < end ? at + 1 : 0;
+  }
 }
 
-function endOfValue(rows: Buffer, from: number): number {
-  let at = from;
-  while (rows[at] !== TAB && rows[at] !== LF) at++;
-  return at;
-}
-
-/** True when the bytes up to `end`, that one included, stand at the other place too. */
+/** True when the bytes up to `end` stand at the other place too. */
 function areEqual(rows: Buffer, from: number, end: number, other: number): boolean {
-  for (let at = from; at <= end; at++) if (rows[at] !== rows[other + at - from]) return false;
+  for (let at = from; at < end; at++) if (rows[at] !== rows[other + at - from]) return false;
   return true;
 }
 

@@ -1,6 +1,6 @@
 import { lineOrders, type DepositDetailStore, type LineOrder } from '../../data/reports/deposit-detail-store';
 import type { LineSet } from '../../data/books/line-set';
-import type { ReportSnapshot } from '../../data/reading/report-snapshot';
+import type { Copy, ReportSnapshot } from '../../data/reading/report-snapshot';
 import { numberOf } from '../../data/postgres/version-stamp';
 import type { RequestBooks } from '../../data/books/request-books';
 import { AppError } from '../../errors';
@@ -67,13 +67,19 @@ interface RowsAfterFigures {
 export class DepositDetailService {
   constructor(private readonly store: DepositDetailStore) {}
 
-  /** Reads the control totals, the digest and the data version of all lines of an organization, those of pending deposits too. */
+  /** Reads the figures and the data version of all lines of an organization, those of pending deposits too. */
   async readAll(organizationId: number, snapshot: ReportSnapshot): Promise<LineFigures & { readonly dataVersion: number }> {
+    const lineSet = toLineSet(organizationId, { ...ALL_TIME, pending: 'WITH' });
+    const figures = await this.readFigures(lineSet, snapshot, snapshot.prepare());
+    return { ...figures, dataVersion: numberOf(snapshot.version!) };
+  }
+
+  /** Reads the figures of lines alone. */
+  async readFigures(lineSet: LineSet, snapshot: ReportSnapshot, copy: Copy = (select) => snapshot.copy(select)): Promise<LineFigures> {
     const columns = withFigureColumns([]);
     const reader = new FigureReader(columns);
-    const lineSet = toLineSet(organizationId, { ...ALL_TIME, pending: 'WITH' });
-    for await (const piece of this.store.copyLines({ copy: snapshot.prepare(), snapshot }, lineSet, columns)) reader.add(piece);
-    return { ...reader.end(), dataVersion: numberOf(snapshot.version!) };
+    for await (const piece of this.store.copyLines({ copy, snapshot }, lineSet, columns)) reader.add(piece);
+    return reader.end();
   }
 
   /**

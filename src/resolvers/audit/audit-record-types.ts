@@ -163,6 +163,12 @@ export class AuditRecord implements AuditEntry {
   fileSha256!: string | null;
   digest!: string | null;
 
+  @Field(() => String, {
+    nullable: true,
+    description: 'SHA-256 of the money of the lines of a file, in hex, as a summary has it; null where it is not known.',
+  })
+  moneyDigest!: string | null;
+
   @Field(() => GraphQLSafeInt, {
     nullable: true,
     description: 'Data version of the answer, or of the last one; null when nothing was read.',

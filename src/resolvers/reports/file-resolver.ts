@@ -28,7 +28,7 @@ export interface FileSource {
   /** Reads the rows together with their control totals. Only a file of lines can do so. */
   readonly bytesWithTotals?: (template: RowTemplate) => RowsWithTotals;
   /** The file as the audit names it. */
-  readonly facts: Omit<FileFacts, 'format'>;
+  readonly facts: Pick<FileFacts, 'report' | 'tellsDonors'>;
 }
 
 /** An audit entry as the caller of its file sees it. */
@@ -49,6 +49,7 @@ export type Receipt = Pick<
   | 'fileSha256'
   | 'lines'
   | 'digest'
+  | 'moneyDigest'
   | 'dataVersion'
   | 'provision'
 >;
@@ -59,6 +60,7 @@ export interface FileTotals {
   readonly all: ControlTotals;
   /** Undefined for a caller who may not have it. */
   readonly digest: string | undefined;
+  readonly moneyDigest: string;
 }
 
 interface RowsWithTotals {
@@ -183,20 +185,21 @@ export class FileResolver {
       lineSet,
       rows,
       readTotals: async (template) => {
-        const digest = access.openDonorData() ? summary.digest() : undefined;
-        const [{ all }, sha256, count] = await Promise.all([summary.totals(['deposits']), digest, countRows()]);
-        return { rows: rows.bytes(template), totals: { rows: count, all: { ...all, deposits: all.deposits! }, digest: sha256 } };
+        const digests = summary.digests(access.openDonorData() ? ['digest', 'moneyDigest'] : ['moneyDigest']);
+        const [{ all }, { digest, moneyDigest }, count] = await Promise.all([summary.totals(['deposits']), digests, countRows()]);
+        const totals = { rows: count, all: { ...all, deposits: all.deposits! }, digest, moneyDigest: moneyDigest! };
+        return { rows: rows.bytes(template), totals };
       },
       facts: { report: 'deposit-summary', tellsDonors: mayReadDonors },
     };
   }
 }
 
-const toFileTotals = ({ totals, digest }: LineFigures): FileTotals => ({ rows: totals.lines, all: totals, digest });
+const toFileTotals = ({ totals, ...digests }: LineFigures): FileTotals => ({ rows: totals.lines, all: totals, ...digests });
 
 function toReceipt(entry: AuditEntry): Receipt {
   const { id, username, report, format, startDate, endDate, pending, conditions, startedAt, finishedAt } = entry;
-  const { outcome, bytes, fileSha256, lines, digest, dataVersion, provision } = entry;
+  const { outcome, bytes, fileSha256, lines, digest, moneyDigest, dataVersion, provision } = entry;
   return {
     id,
     username,
@@ -213,6 +216,7 @@ function toReceipt(entry: AuditEntry): Receipt {
     fileSha256,
     lines,
     digest,
+    moneyDigest,
     dataVersion,
     provision,
   };

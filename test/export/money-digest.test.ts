@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SchemaReportDocuments } from '../../src/resolvers/reports/report-documents';
 import { createSchema } from '../../src/graphql/schema';
+import { AUDIT_PRIVILEGE } from '../../src/values/privileges';
 import { runCommand, succeed } from '../support/command';
 import { depositBook } from '../support/deposit-book';
 import { createExportReader, sha256 } from '../support/export-reader';
@@ -70,9 +71,10 @@ describe('the money digest', () => {
     const ofLines = (await download('deposit-details.csv', '&columns=amount')).trailers['x-export-digest'];
     expect(body.data).toEqual({ depositSummary: { digest: ofLines, moneyDigest: expected } });
     expect(await digestIn(organization)).toBe(expected);
-    const audit = await graphql(gateway.url, '{ auditRecords(filter: { kinds: [FILE] }) { nodes { operation moneyDigest } } }', {
-      provision: organization.apiProvision,
-    });
+    const grants = [AUDIT_PRIVILEGE];
+    const auditor = await gateway.services.provisions.create({ organization: organization.name, kind: 'API', label: '', grants });
+    const records = '{ auditRecords(first: 100, filter: { kinds: [FILE] }) { nodes { operation moneyDigest } } }';
+    const audit = await graphql(gateway.url, records, { provision: auditor });
     const { nodes } = audit.body.data!.auditRecords as { nodes: { operation: string; moneyDigest: string | null }[] };
     expect(nodes.filter(({ operation }) => operation === 'reports/ever.csv')).toEqual([{ operation: 'reports/ever.csv', moneyDigest: expected }]);
   });

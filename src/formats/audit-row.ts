@@ -110,7 +110,20 @@ export const NO_FACTS = {
 /** The fields that a row's hash covers, in order. */
 const HASHED = [
   ...['entry', 'part', 'at', 'kind', 'door', 'operation', 'operationHash', 'username', 'provisionLabel', 'provisionStart', 'address'],
-  ...['report', 'format', 'startDate', 'endDate', 'pending', 'conditions', 'reads', 'lines', 'bytes', 'fileSha256', 'digest', 'moneyDigest'],
+  ...[
+    'report',
+    'format',
+    'startDate',
+    'endDate',
+    'pending',
+    'conditions',
+    'reads',
+    'lines',
+    'bytes',
+    'fileSha256',
+    'digest',
+    'moneyDigest',
+  ],
   ...['dataVersion', 'outcome', 'subject', 'detail', 'tellsDonors', 'fileAddress', 'rendering'],
 ] as readonly (keyof NewAuditRow)[];
 

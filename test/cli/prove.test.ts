@@ -53,7 +53,9 @@ const change = (fields: object, ofDonors: object = {}): Promise<unknown> =>
 
 /** Changes past lines as nobody should, behind the gateway. */
 const tamper = (change: string): Promise<unknown> =>
-  gateway.database.client.query(`UPDATE deposit_line SET ${change} WHERE organization_id = $1 AND allocation_id = 'A1-0'`, [organization.id]);
+  gateway.database.client.query(`UPDATE deposit_line SET ${change} WHERE organization_id = $1 AND allocation_id = 'A1-0'`, [
+    organization.id,
+  ]);
 
 describe('an operator who proves a file', () => {
   const ADDRESSES = [
@@ -134,10 +136,14 @@ describe('an operator who proves a file', () => {
 
   test("gives the donor's name that no receipt keeps", async () => {
     const { path } = await take(`/export/deposit-details.csv?${EVER}&as_of=1&donor_name=adams`);
-    expect((await prove(path)).stderr).toContain("the file was chosen by a donor's name, which no receipt keeps: give it with --donor-name");
+    expect((await prove(path)).stderr).toContain(
+      "the file was chosen by a donor's name, which no receipt keeps: give it with --donor-name",
+    );
     expect(await prove(path, '--donor-name', 'adams')).toMatchObject({ status: 0 });
     expect((await prove(path, '--donor-name', 'other')).stderr).toContain("the donor's name is perhaps not the one");
-    const kept = await gateway.database.client.query(`SELECT file_address FROM audit_record WHERE kind = 'file' AND 'donor_name' = ANY(conditions)`);
+    const kept = await gateway.database.client.query(
+      `SELECT file_address FROM audit_record WHERE kind = 'file' AND 'donor_name' = ANY(conditions)`,
+    );
     expect(kept.rows).toEqual([{ file_address: EVER }]);
   });
 
@@ -145,18 +151,30 @@ describe('an operator who proves a file', () => {
     await change({ amount: '7.00', net_amount: '7.00', fee_amount: '0.00', allocation_amount: null }, { donor_first_name: 'Ada' });
     const { path } = await take(`/export/deposit-details.csv?${EVER}`);
     await tamper(`donor_first_name = 'Erased'`);
-    expect(await proveJson(path)).toMatchObject({ verdict: 'different', reason: 'other-texts', sameMoney: true, firstDifference: { columns: ['donor_first_name'] } });
+    expect(await proveJson(path)).toMatchObject({
+      verdict: 'different',
+      reason: 'other-texts',
+      sameMoney: true,
+      firstDifference: { columns: ['donor_first_name'] },
+    });
     await tamper(`amount = 8`);
     const { status, stderr } = await prove(path);
-    expect([status, stderr]).toEqual([1, expect.stringContaining('the money of that state is not what it was: the database was changed behind the gateway')]);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining('the money of that state is not what it was: the database was changed behind the gateway'),
+    ]);
     await tamper(`amount = 7, donor_first_name = 'Ada'`);
     await gateway.database.client.query(`UPDATE audit_record SET rendering = 1 WHERE rendering IS NOT NULL`);
     expect(await prove(path)).toMatchObject({ status: 0 });
     await tamper(`donor_first_name = 'Erased'`);
     expect(await proveJson(path)).toMatchObject({ reason: 'other-rendering' });
-    await gateway.database.client.query(`UPDATE data_version SET recorded_at = recorded_at + interval '1 day' WHERE organization_id = $1`, [organization.id]);
+    await gateway.database.client.query(`UPDATE data_version SET recorded_at = recorded_at + interval '1 day' WHERE organization_id = $1`, [
+      organization.id,
+    ]);
     expect(await proveJson(path)).toMatchObject({ verdict: 'unproven', reason: 'no-state' });
-    await gateway.database.client.query(`UPDATE data_version SET recorded_at = recorded_at - interval '1 day' WHERE organization_id = $1`, [organization.id]);
+    await gateway.database.client.query(`UPDATE data_version SET recorded_at = recorded_at - interval '1 day' WHERE organization_id = $1`, [
+      organization.id,
+    ]);
   });
 
   test('proves nothing by the receipt of a file that was cut', async () => {

@@ -76,14 +76,18 @@ describe('the money digest', () => {
     const records = '{ auditRecords(first: 100, filter: { kinds: [FILE] }) { nodes { operation moneyDigest } } }';
     const audit = await graphql(gateway.url, records, { provision: auditor });
     const { nodes } = audit.body.data!.auditRecords as { nodes: { operation: string; moneyDigest: string | null }[] };
-    expect(nodes.filter(({ operation }) => operation === 'reports/ever.csv')).toEqual([{ operation: 'reports/ever.csv', moneyDigest: expected }]);
+    expect(nodes.filter(({ operation }) => operation === 'reports/ever.csv')).toEqual([
+      { operation: 'reports/ever.csv', moneyDigest: expected },
+    ]);
   });
 
   test('is what sha256sum prints for an export of the columns of money', async () => {
     const environment = { DATABASE_URL: gateway.database.url };
     const range = ['--organization', gateway.organization.name, '--start', '0001-01-01', '--end', '9999-12-31', '--include-pending'];
     expect(sha256(await succeed(environment, ['export', ...range, '--format', 'csv', '--columns', 'money']))).toBe(digestOf(LINES));
-    expect(await runCommand(environment, ['export', ...range, '--format', 'csv', '--columns', 'money,amount'])).toMatchObject({ status: 1 });
+    expect(await runCommand(environment, ['export', ...range, '--format', 'csv', '--columns', 'money,amount'])).toMatchObject({
+      status: 1,
+    });
   });
 
   test('is for members, who get no other digest', async () => {
@@ -105,7 +109,16 @@ describe('the money digest', () => {
   const LINE = v2Line({ deposit_status: 'posted', allocation_amount: '10.50', allocation_amount_inferred: false });
   const TEXTS = {
     ...{ donor_id: 8, donor_first_name: 'Eve', donor_last_name: 'X', address1: 'a', address2: 'b', address3: 'c', city: 'd', state: 'e' },
-    ...{ zip: 'f', phone: 'g', email_address: 'h', account_type: 'i', payment_type: 'j', designation: 'k', designation_memo: 'l', main_memo: 'm' },
+    ...{
+      zip: 'f',
+      phone: 'g',
+      email_address: 'h',
+      account_type: 'i',
+      payment_type: 'j',
+      designation: 'k',
+      designation_memo: 'l',
+      main_memo: 'm',
+    },
   };
   const MONEY = {
     ...{ deposit_id: '2', transaction_id: 'P11', allocation_id: 'P101', transaction_date: '2024-01-03', deposit_date: '2024-01-04' },

@@ -80,14 +80,17 @@ function sumsOf(lines: readonly Line[]): object {
 }
 
 function addUp({ columns, count }: Layout, pieces: readonly Buffer[]): object {
-  const all = Array.from({ length: count }, (_none, n): RowColumn => ({ field: `column${n}`, kind: n === columns.share ? 'nullable' : 'text' }));
+  const all = Array.from({ length: count }, (_none, n): RowColumn => ({
+    field: `column${n}`,
+    kind: n === columns.share ? 'nullable' : 'text',
+  }));
   const [deposit, transaction, amount, share] = ['deposit', 'transaction', 'amount', 'share'].map(
     (name) => all[columns[name as keyof typeof columns]]!,
   ) as [RowColumn, RowColumn, RowColumn, RowColumn];
   const between = all.slice(columns.transaction + 1, columns.amount);
   const template = createCsvTemplate([deposit, transaction, ...between, amount, share]);
   const rows: Buffer[] = [];
-  const totals = new LineTotals(all, { template, transaction, amount, share }, (block) => rows.push(Buffer.from(block)));
+  const totals = new LineTotals(all, { template, dates: [], transaction, amount, share }, (block) => rows.push(Buffer.from(block)));
   for (const piece of pieces) totals.add(piece);
   const sums = totals.end();
   expect(Buffer.concat(rows).toString().endsWith('\r\n')).toBe(pieces.length > 0);

@@ -23,8 +23,7 @@ interface Reason<Facts> {
 }
 
 const isChosenByName = ({ conditions }: FileEntry): boolean => conditions.includes(UNKEPT);
-const hasOtherMoney = ({ entry, digests }: RemadeFacts): boolean =>
-  entry.moneyDigest !== null && entry.moneyDigest !== digests.moneyDigest;
+const hasOtherMoney = ({ entry, digests }: RemadeFacts): boolean => entry.moneyDigest !== null && entry.moneyDigest !== digests.moneyDigest;
 
 /** The reasons why a file is not made again. The first that applies is told. What prunes the history tells its reason here. */
 const obstacles = {
@@ -84,6 +83,7 @@ export const describeReason = (reason: ProofReason): string => texts[reason].tex
 const findReason = <Facts, Name extends string>(reasons: Readonly<Record<Name, Reason<Facts>>>, facts: Facts): Name | undefined =>
   (Object.keys(reasons) as Name[]).find((name) => reasons[name].applies(facts));
 
-export const findObstacle = (facts: ReceiptFacts): ProofReason | undefined => findReason<ReceiptFacts, keyof typeof obstacles>(obstacles, facts);
+export const findObstacle = (facts: ReceiptFacts): ProofReason | undefined =>
+  findReason<ReceiptFacts, keyof typeof obstacles>(obstacles, facts);
 
 export const findDifference = (facts: RemadeFacts): ProofReason => findReason<RemadeFacts, keyof typeof differences>(differences, facts)!;

@@ -72,7 +72,8 @@ export class ProofService {
       const { startDate, endDate, pending, conditions } = entry;
       const remake = async (): Promise<Proof> => {
         const { made, digests, first } = await this.remake(entry, { state: state!, donorName, file }, opened);
-        const isSameMoney = entry.moneyDigest === null || digests.moneyDigest === undefined ? null : entry.moneyDigest === digests.moneyDigest;
+        const isSameMoney =
+          entry.moneyDigest === null || digests.moneyDigest === undefined ? null : entry.moneyDigest === digests.moneyDigest;
         const isAsReceipt = made === entry.fileSha256;
         const reason = isAsReceipt ? (given === null || given === made ? null : 'other-file') : findDifference({ ...facts, digests });
         return { verdict: reason === null ? 'same' : 'different', reason, entry, given, made, isSameMoney, first };

@@ -39,6 +39,7 @@ const DIGEST_ROWS = v2Layouts.ndjson.template;
 const MONEY = createFileLayout('csv', moneyColumns);
 const TOTALLED: TotalledRows = {
   template: MONEY.template,
+  dates: [v2Columns.transaction_date, v2Columns.deposit_date],
   transaction: v2Columns.transaction_id,
   amount: v2Columns.amount,
   share: extraColumns.allocation_amount,

@@ -219,7 +219,6 @@ export function render(input: usize, inputEnd: usize, output: usize, limit: usiz
 }
 
 /** True when the value that ends here is followed by a hidden one, without a literal between the two. */
-@inline
 function isBeforeHidden(at: usize, place: usize): bool {
   if (load<u8>(at) != TAB || place == lastColumn || absent) return false;
   const next = changetype<Literal>(place + offsetof<Literal>());
@@ -227,7 +226,6 @@ function isBeforeHidden(at: usize, place: usize): bool {
 }
 
 /** The place of the byte that ends a value, or the input's end. COPY escapes TAB and NEWLINE within a value. */
-@inline
 function endOfValue(from: usize, inputEnd: usize): usize {
   for (let at = from; at < inputEnd; at += VECTOR) {
     const bytes = v128.load(at);

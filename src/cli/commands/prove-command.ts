@@ -43,8 +43,8 @@ export function proveCommand(context: () => CommandContext): Command {
 }
 
 async function assertReadable(path: string): Promise<void> {
-  await access(path, constants.R_OK).catch((error: Error) => {
-    throw new OperatorError(`The file cannot be read: ${error.message}`, { cause: error });
+  await access(path, constants.R_OK).catch((error: unknown) => {
+    throw new OperatorError(`The file cannot be read: ${(error as Error).message}`, { cause: error });
   });
 }
 

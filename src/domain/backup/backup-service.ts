@@ -174,12 +174,15 @@ export function findDifferences(
   ];
 }
 
-/** The differences in words. Digests are personal data, so they are not shown. */
+/** The digests by their words. That of the lines is personal data, and no digest says more than that it is another. */
+const DIGESTS: Readonly<Record<string, string>> = { digest: 'digest', moneyDigest: 'money digest' };
+
+/** The differences in words. */
 export const describeDifferences = (differences: readonly FigureDifference[]): string =>
   differences
     .map(({ organization, figure, inBackup, found }) =>
-      figure === 'digest'
-        ? `${organization}: the digest is another`
+      DIGESTS[figure] !== undefined
+        ? `${organization}: the ${DIGESTS[figure]} is another`
         : `${organization}: ${figure} is ${found ?? 'none'}, in the backup ${inBackup ?? 'none'}`,
     )
     .join('\n');

@@ -63,9 +63,9 @@ export class FileComparison {
 
   private async next(): Promise<Buffer> {
     for (;;) {
-      const { value, done } = await this.file.next();
-      if (done) return Buffer.alloc(0);
-      if ((value as Buffer).length > 0) return value as Buffer;
+      const read = await this.file.next();
+      if (read.done) return Buffer.alloc(0);
+      if (read.value.length > 0) return read.value;
     }
   }
 }

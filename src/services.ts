@@ -59,6 +59,7 @@ import { UsageService } from './domain/access/usage-service';
 import { UserService } from './domain/access/user-service';
 import { SavedReportService } from './domain/reports/saved-report-service';
 import { SessionService } from './domain/access/session-service';
+import { ProofService } from './domain/proof/proof-service';
 import { SyncService } from './domain/sync/sync-service';
 
 /** The services that all doors use, over one database. */
@@ -86,6 +87,7 @@ export interface Services {
   readonly imports: ImportService;
   readonly syncs: SyncService;
   readonly parity: ParityService;
+  readonly proofs: ProofService;
   readonly demo: DemoService;
   readonly backups: BackupService;
   /** The reason why the gateway cannot serve, for an operator; undefined when the database answers and has the newest migration. */
@@ -228,6 +230,8 @@ export function createServices(
   const usageCounter = new UsageCounter(usageStore, onUnwrittenUsage);
   const users = new UserService({ organizations, users: userStore, sessions: sessionStore, logins, rights });
   const savedReports = new SavedReportService(savedReportStore, rights);
+  const depositSummaries = new DepositSummaryService(new DepositSummaryStore(), depositDetails);
+  const depositChanges = new DepositChangeService(new DepositChangeStore());
   return {
     access: new AccessService({
       store: new AccessStore(database, config.SESSION_IDLE_MINUTES),
@@ -240,8 +244,8 @@ export function createServices(
       sessionIdleMinutes: config.SESSION_IDLE_MINUTES,
     }),
     depositDetails,
-    depositChanges: new DepositChangeService(new DepositChangeStore()),
-    depositSummaries: new DepositSummaryService(new DepositSummaryStore(), depositDetails),
+    depositChanges,
+    depositSummaries,
     audit,
     savedReports,
     budgets: new BudgetService(new CostStore(database, config.COST_PER_MINUTE, createMemory), config.COST_PER_MINUTE),
@@ -258,6 +262,7 @@ export function createServices(
     imports,
     syncs: new SyncService(new SyncStore(database), { imports, books, depositDetails }),
     parity: new ParityService({ books, lines: new BookLineStore(), savedReports, audit }),
+    proofs: new ProofService({ audit, books, depositDetails, depositSummaries, depositChanges }),
     demo: new DemoService({ organizations, provisions, users, imports }),
     backups: new BackupService(address, books, depositDetails, audit),
     findObstacle: () => findObstacle(database, { mustLead: true }),

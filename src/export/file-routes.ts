@@ -3,9 +3,17 @@ import type { ReadRange } from '../domain/audit/audit-service';
 import { numberOf, toPlace } from '../data/postgres/version-stamp';
 import { FileCount } from '../domain/audit/file-count';
 import { AppError, InputError } from '../errors';
-import { chosenColumns, fileOptionNames, fileReports, namesOfConditions, parseFileOptions, parseFileQuery } from '../formats/file-address';
-import { createFileLayout } from '../formats/file-format';
+import {
+  fileOptionNames,
+  fileReports,
+  formatKeptAddress,
+  namesOfConditions,
+  parseFileOptions,
+  parseFileQuery,
+  toFileLayout,
+} from '../formats/file-address';
 import type { RequestContext } from '../resolvers/request/request-context';
+import { RENDERING } from '../rows/row-stream';
 import { ALL_TIME } from '../values/dates';
 import { fileFormatNames, fileFormats, type FileFormat } from '../values/file-formats';
 import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
@@ -16,7 +24,6 @@ import { createRequestRouter, type Attempt, type RequestHandler } from '../http/
 import { sendRows, toContentCoding } from '../http/row-sender';
 import type { FileResolver, FileSource, FileTotals } from '../resolvers/reports/file-resolver';
 
-const BOM = '\uFEFF';
 /** The part of a file's name that says which dates its range is of. */
 const DAYS_OF = { DEPOSIT_DATE: '', TRANSACTION_DATE: 'by-transaction-date-' } as const;
 const RECEIPTS = 'export/receipts';
@@ -39,6 +46,7 @@ const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | 
   'X-Export-Amount-By-Allocation': ({ all }) => all.byAllocation.amount,
   'X-Export-Unknown-Allocations': ({ all }) => all.byAllocation.unknown,
   'X-Export-Digest': ({ digest }) => digest,
+  'X-Export-Money-Digest': ({ moneyDigest }) => moneyDigest,
 };
 
 /**
@@ -102,9 +110,7 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
   if (isFollowed && format !== 'ndjson') throw new InputError('since is for deposit-changes.ndjson');
   const usualTotals = isFollowed ? 'skip' : file.bytesWithTotals ? 'trailers' : 'headers';
   const { hasBom, totals: totalsMode = usualTotals } = parseFileOptions(request.query);
-  const layout = createFileLayout(format, chosenColumns(file.query), isFollowed ? { next: toPlace(file.lineSet.state!) } : undefined);
-  const { template, tail } = layout;
-  const head = (hasBom && format === 'csv' ? BOM : '') + layout.head;
+  const { head, template, tail } = toFileLayout(file.query, format, hasBom, toPlace(file.lineSet.state ?? ''));
   const { startDate, endDate, dateBasis, state } = file.lineSet;
   const tag = new EntityTag(file.rows, { head, template, tail }, state);
   if (tag.answersNotModified(request, response, context)) return;
@@ -140,10 +146,10 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
     areInHeaders: totalsBefore !== undefined,
     ...(isFile && {
       lines: () => file.bytesWithTotals && (totals()?.lines ?? file.rows.rowCount?.()),
-      file: { ...file.facts, format },
+      file: { ...file.facts, format, fileAddress: formatKeptAddress(file.query, hasBom), rendering: RENDERING },
     }),
     atEnd: () => ({
-      ...(isFile && { ...count.facts, lines: totals()?.lines ?? null, digest: totals()?.digest ?? null }),
+      ...(isFile && { ...count.facts, lines: totals()?.lines ?? null, ...digestsOf(totals()) }),
       ...(state !== undefined && { dataVersion: numberOf(state) }),
     }),
   };
@@ -177,6 +183,8 @@ function stateOf({ lineSet: { state }, from }: FileSource, { books }: RequestCon
 }
 
 const ALL_LINES = { ...ALL_TIME, pending: 'WITH' } as const;
+const digestsOf = (totals: FileTotals | undefined) => ({ digest: totals?.digest ?? null, moneyDigest: totals?.moneyDigest ?? null });
+
 /** The range of a file. Callers ask for a receipt again and again until its file has arrived; those readings are equal. */
 const toRange = ({ startDate, endDate, pending, conditions }: ReadRange): ReadRange => ({ startDate, endDate, pending, conditions });
 

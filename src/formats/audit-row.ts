@@ -45,6 +45,11 @@ export interface AuditFacts {
   readonly bytes: number | null;
   readonly fileSha256: string | null;
   readonly digest: string | null;
+  readonly moneyDigest: string | null;
+  /** The query string by which the file is made again. Its values may be personal, so that only the proof of a file reads it. */
+  readonly fileAddress: string | null;
+  /** The number of the rendering that the file was made by. */
+  readonly rendering: number | null;
   /** The version of the books that the answer is of; null when no row was read. */
   readonly dataVersion: number | null;
   readonly outcome: 'whole' | 'broken' | null;
@@ -91,6 +96,9 @@ export const NO_FACTS = {
   bytes: null,
   fileSha256: null,
   digest: null,
+  moneyDigest: null,
+  fileAddress: null,
+  rendering: null,
   dataVersion: null,
   outcome: null,
   subject: null,
@@ -101,8 +109,21 @@ export const NO_FACTS = {
 /** The fields that a row's hash covers, in order. */
 const HASHED = [
   ...['entry', 'part', 'at', 'kind', 'door', 'operation', 'operationHash', 'username', 'provisionLabel', 'provisionStart', 'address'],
-  ...['report', 'format', 'startDate', 'endDate', 'pending', 'conditions', 'reads', 'lines', 'bytes', 'fileSha256', 'digest'],
-  ...['dataVersion', 'outcome', 'subject', 'detail', 'tellsDonors'],
+  ...[
+    'report',
+    'format',
+    'startDate',
+    'endDate',
+    'pending',
+    'conditions',
+    'reads',
+    'lines',
+    'bytes',
+    'fileSha256',
+    'digest',
+    'moneyDigest',
+  ],
+  ...['dataVersion', 'outcome', 'subject', 'detail', 'tellsDonors', 'fileAddress', 'rendering'],
 ] as readonly (keyof NewAuditRow)[];
 
 /**

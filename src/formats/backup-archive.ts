@@ -34,6 +34,8 @@ const organizationShape = z.object({
   amount: z.string(),
   /** The digest of all of its lines, those of pending deposits too. */
   digest: z.string(),
+  /** The money digest of the same lines. */
+  moneyDigest: z.string(),
   /** The newest place of its audit, as `audit anchor` prints it; null without an audit. */
   audit: z.string().nullable(),
 });

@@ -2,15 +2,14 @@ import { InputError } from '../errors';
 import { ALL_TIME, describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
 import { describeMoneyFault, isMoney } from '../values/money';
 import { valueAt } from '../values/paths';
+import type { FileFormat } from '../values/file-formats';
 import { periodNames, type FindDates, type PeriodDates, type PeriodName } from '../values/periods';
 import { AS_OF_FORM, asOfNames, formatAsOf, parseAsOf, toStateCondition, type AsOf } from './as-of';
 import { changeClasses, type ChangeClass } from '../values/change-classes';
 import { changeColumns, lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
-import type { FileColumns } from './file-format';
+import { createFileLayout, type FileColumns, type FileLayout } from './file-format';
 import {
-  conditionNames,
   dateBases,
-  isPersonal,
   lineConditions,
   pendingChoices,
   transactionDateNames,
@@ -18,7 +17,7 @@ import {
   type LineFilterInput,
   type PendingChoice,
 } from './line-conditions';
-import { groupBys, groupsTellDonors, type GroupBy } from './line-groups';
+import { GROUPED_BY, groupBys, type GroupBy } from './line-groups';
 
 /** A query string as Express parses it. A name that is given several times has an array. */
 export type QueryString = Readonly<Record<string, unknown>>;
@@ -40,7 +39,7 @@ interface FileLines {
 interface FileChanges {
   readonly from: AsOf;
   /** The newest state when it is missing. */
-  readonly to?: AsOf;
+  readonly to?: AsOf | undefined;
   /** All classes when it is missing. */
   readonly classes?: readonly ChangeClass[];
   /** The place that a follower has come to: the number of a version, or the `next` of its last file. */
@@ -287,6 +286,49 @@ export function formatFileQuery(query: FileQuery): string {
   return parameters.toString().replaceAll('%2C', ',');
 }
 
+/** The parameter whose value, a donor's name, no receipt keeps: a row of the audit could not forget it. */
+export const UNKEPT = lineConditions.donorName.parameter;
+
+/**
+ * The address of a file as its receipt keeps it, from which the same file is made in the receipt's state. Null for conditions that no
+ * address can express.
+ */
+export function formatKeptAddress(query: FileQuery, hasBom: boolean): string | null {
+  if (findUnmet(query) !== undefined) return null;
+  if (query.changes?.place !== undefined) return `since=${query.changes.place}`;
+  const { asOf: _state, filter, ...lines } = query.lines;
+  const changes = query.changes && { ...query.changes, to: undefined };
+  const address = formatFileQuery({ ...query, changes, lines: { ...lines, filter: { ...filter, donorName: undefined } } });
+  return hasBom ? `${address}&bom=true` : address;
+}
+
+/** Reads an address of `formatKeptAddress`, with the donor's name that it lacks. */
+export function parseKeptAddress(
+  report: FileReport,
+  address: string,
+  donorName?: string,
+): Pick<FileOptions, 'hasBom'> & { readonly query: FileQuery } {
+  const parameters = new URLSearchParams(address);
+  const given: Record<string, unknown> = Object.fromEntries([...parameters.keys()].map((key) => [key, parameters.getAll(key)]));
+  if (given[COLUMNS]) given[COLUMNS] = parameters.get(COLUMNS);
+  if (donorName !== undefined) given[UNKEPT] = donorName;
+  const findDates: FindDates = () => {
+    throw new Error('A kept address has dates and no period');
+  };
+  return { query: parseFileQuery(report, given, findDates), hasBom: parseFileOptions(given).hasBom };
+}
+
+const BOM = '\uFEFF';
+
+/**
+ * The layout of a file with its chosen columns. A byte order mark, from which Excel recognizes UTF-8, stands before CSV alone. A follower's file
+ * ends with the place that it has come to.
+ */
+export function toFileLayout(query: FileQuery, format: FileFormat, hasBom: boolean, place = ''): FileLayout {
+  const layout = createFileLayout(format, chosenColumns(query), query.changes?.place === undefined ? undefined : { next: place });
+  return hasBom && format === 'csv' ? { ...layout, head: BOM + layout.head } : layout;
+}
+
 /** The path of a condition that no line meets, or undefined. No address can express it. An empty name is no condition. */
 export function findUnmet(query: FileQuery): string | undefined {
   if (query.changes?.classes?.length === 0) return 'class';
@@ -297,9 +339,6 @@ export function findUnmet(query: FileQuery): string | undefined {
   });
   return unmet && `filter.${unmet.path}`;
 }
-
-/** The beginning of a grouping, as the address writes it. */
-const GROUPED_BY = 'group_by=';
 
 /** The parameters of the conditions that a file has, without their values, which may be personal, and its groupings. */
 export const namesOfConditions = (query: FileQuery): string[] => [
@@ -337,11 +376,6 @@ export function parseColumns(given: unknown, { all, groups }: ColumnChoice): rea
   }
   return names;
 }
-
-/** True when one of the conditions or groupings tells donors apart. Takes the names that `namesOfConditions` returns. */
-export const tellsDonorsByName = (names: readonly string[]): boolean =>
-  conditionNames.some((name) => isPersonal(name) && names.includes(lineConditions[name].parameter)) ||
-  groupBys.some((by) => groupsTellDonors([by]) && names.includes(GROUPED_BY + by));
 
 type Value = string | number | boolean;
 

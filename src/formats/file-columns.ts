@@ -1,4 +1,4 @@
-import { extraNames, LATE, lineFields, lineNames, v2Names, type FieldType, type LineName } from '../line/line-fields';
+import { extraNames, LATE, lineFields, lineNames, moneyNames, v2Names, type FieldType, type LineName } from '../line/line-fields';
 import type { RowColumn } from '../rows/row-template';
 import type { FileColumns, FileObject } from './file-format';
 import { groupColumns, type GroupBy } from './line-groups';
@@ -27,6 +27,7 @@ const columnsOf = <Name extends LineName>(names: readonly Name[]): Readonly<Reco
 export const v2Columns = columnsOf(v2Names);
 export const extraColumns = columnsOf(extraNames);
 export const allLineColumns = columnsOf(lineNames);
+export const moneyColumns = columnsOf(moneyNames);
 
 /** The columns that files of one kind can have. */
 export interface ColumnChoice {
@@ -41,7 +42,7 @@ export interface ColumnChoice {
 export const lineColumns = (hasPending: boolean): ColumnChoice => ({
   all: { ...allLineColumns, [LATE]: COLUMNS.boolean(LATE) },
   usual: hasPending ? { ...v2Columns, deposit_status: extraColumns.deposit_status } : v2Columns,
-  groups: { all: lineNames, v2: v2Names },
+  groups: { all: lineNames, v2: v2Names, money: moneyNames },
 });
 
 /** The columns of a group's key. */

@@ -1,5 +1,6 @@
 import { lineFields, type FieldOf, type LineField, type LineName, type LineValues } from '../line/line-fields';
 import { daysBetween, monthsBetween, type LocalDate } from '../values/dates';
+import { conditionNames, isPersonal, lineConditions } from './line-conditions';
 
 /** The parts of time that group lines by a date. A week is named by its Monday; a month, a quarter and a year by their first day. */
 const timeGroups = ['DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'] as const;
@@ -58,3 +59,11 @@ const MOST: { readonly [By in GroupBy]?: (period: GroupedPeriod) => number } = {
 /** The greatest number of groups that a period can have; infinite where the books decide. */
 export const countPossibleGroups = (groupBy: readonly GroupBy[], period: GroupedPeriod): number =>
   [...new Set(groupBy)].reduce((count, by) => count * Math.max(MOST[by]?.(period) ?? Infinity, 0), 1);
+
+/** The beginning of a grouping, as the address of a file writes it. */
+export const GROUPED_BY = 'group_by=';
+
+/** True when one of the conditions or groupings of a file, by their names in its address, tells donors apart. */
+export const tellsDonorsByName = (names: readonly string[]): boolean =>
+  conditionNames.some((name) => isPersonal(name) && names.includes(lineConditions[name].parameter)) ||
+  groupBys.some((by) => groupsTellDonors([by]) && names.includes(GROUPED_BY + by));

@@ -26,6 +26,7 @@ const TOTALS = [
   'Amount-By-Allocation',
   'Unknown-Allocations',
   'Digest',
+  'Money-Digest',
 ];
 /** The headers of an answer that a page may read beside its type and length. Browsers never show trailers to a page. */
 const EXPOSED_HEADERS = [

@@ -128,6 +128,11 @@ export const lineFields: Readonly<Record<LineName, LineField>> = { ...v2Rows, ..
 export const v2Names = Object.keys(v2Rows) as readonly V2Name[];
 export const extraNames = Object.keys(extraRows) as readonly ExtraName[];
 export const lineNames: readonly LineName[] = [...v2Names, ...extraNames];
+/** The fields that say what money was given when, by which gift and to which fund: no donor, no name and no free text. */
+export const moneyNames = [
+  ...(['deposit_id', 'transaction_date', 'deposit_date', 'transaction_id', 'allocation_id', 'amount', 'fee_amount', 'status'] as const),
+  ...(['designation_id', 'deposit_status', 'allocation_amount'] as const),
+] as const satisfies readonly LineName[];
 /** The names of the fields that entities of a kind have, in the table's order. */
 export const namesOf = <Kind extends EntityKind>(kind: Kind): readonly NamesOf<Kind>[] =>
   lineNames.filter((name): name is NamesOf<Kind> => lineFields[name].of === kind);

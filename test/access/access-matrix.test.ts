@@ -126,7 +126,7 @@ const PERSONAL_FIELDS = [
 ];
 /**
  * Personal fields: all of a donor and of the report's lines, free texts, digests, and files, which may be named after a donor. The test
- * names them once more on purpose.
+ * names them once more on purpose. The money digest is for every member.
  */
 const isPersonal = (type: string, field: string): boolean =>
   ['Donor', 'DepositChangeConnection', 'DepositDetail', 'DepositDetailConnection', 'DonorConnection', 'SavedReport'].includes(type) ||

@@ -61,7 +61,7 @@ describe('an operator who verifies the audit', () => {
       'an added row at the end',
       `INSERT INTO audit_record SELECT organization_id, 9, gen_random_uuid(), part, at, kind, door, operation, operation_hash, username,
         provision_label, provision_start, address, report, format, start_date, end_date, pending, conditions, reads, lines, bytes, file_sha256,
-        digest, data_version, outcome, subject, detail, tells_donors, hash FROM audit_record WHERE organization_id = $1 AND number = 8`,
+        digest, money_digest, data_version, outcome, subject, detail, tells_donors, file_address, rendering, hash FROM audit_record WHERE organization_id = $1 AND number = 8`,
       'row 9 was added',
     ],
     [

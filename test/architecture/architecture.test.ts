@@ -41,7 +41,7 @@ const INNER_ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
   ],
   resolvers: [['.'], ['operators', 'access', 'audit', 'reports'], ['books'], ['request']],
-  domain: [['compare', 'parity', 'sync'], ['backup', 'imports'], ['reports'], ['access'], ['audit', 'books'], ['paging']],
+  domain: [['compare', 'parity', 'proof', 'sync'], ['backup', 'imports'], ['reports'], ['access'], ['audit', 'books'], ['paging']],
   data: [['backup', 'imports', 'reports', 'access', 'audit', 'sync'], ['books'], ['embedded', 'reading'], ['schema'], ['postgres']],
   rows: [['.', 'assembly']],
 };

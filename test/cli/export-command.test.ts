@@ -8,6 +8,8 @@ import { done, failed, misused, runCommand, startCommand, withoutDatabase, type 
 import { CSV_HEADER, openDepositFiles, toNdjson, type DepositFiles } from '../support/deposit-files';
 import { v2Line } from '../support/gateway';
 
+const HASH = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
+
 let files: DepositFiles;
 let organization: string;
 
@@ -188,7 +190,7 @@ describe('an operator who exports', () => {
       '',
       {
         ...{ file, bytes: content.length, lines: 1, fileSha256: createHash('sha256').update(content).digest('hex'), dataVersion: 1 },
-        ...{ digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string, id: expect.any(String) as string },
+        ...{ digest: HASH, moneyDigest: HASH, id: expect.any(String) as string },
       },
     ]);
     const { file: _file, ...facts } = told;

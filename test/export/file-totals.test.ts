@@ -40,16 +40,16 @@ async function totalsOf(own: TestOrganization, query: string): Promise<Totals> {
 async function summaryOf(own: TestOrganization, designationIds?: readonly number[]): Promise<Totals> {
   const query = `query ($filter: DepositDetailFilter) {
     depositSummary(startDate: "0001-01-01", endDate: "9999-12-31", pending: WITH, filter: $filter) {
-      digest all { lines transactions deposits byLine { amount } byTransaction { amount } byAllocation { amount unknown } } } }`;
+      digest moneyDigest all { lines transactions deposits byLine { amount } byTransaction { amount } byAllocation { amount unknown } } } }`;
   const variables = designationIds ? { filter: { designationIds } } : {};
   const { body } = await graphql(gateway.url, query, { provision: own.apiProvision, variables });
-  const { digest, all } = body.data!.depositSummary as { digest: string; all: ControlTotals };
+  const { digest, moneyDigest, all } = body.data!.depositSummary as { digest: string; moneyDigest: string; all: ControlTotals };
   const { lines, transactions, deposits, byLine, byTransaction, byAllocation } = all;
   return {
     ...{ rows: String(lines), lines: String(lines), transactions: String(transactions), deposits: String(deposits) },
     ...{ 'amount-by-line': byLine.amount, 'amount-by-transaction': byTransaction.amount },
     ...(byAllocation.amount !== null && { 'amount-by-allocation': byAllocation.amount }),
-    ...{ 'unknown-allocations': String(byAllocation.unknown), digest },
+    ...{ 'unknown-allocations': String(byAllocation.unknown), digest, 'money-digest': moneyDigest },
   };
 }
 
@@ -98,7 +98,7 @@ describe('the totals after a file', () => {
   test.each(Object.entries(SETS))('of %s are those that are asked for before it', async (_what, { lines, totals }) => {
     const own = await organizationWith(lines);
     const after = await totalsOf(own, '');
-    expect(after).toEqual({ digest: after.digest, ...totals });
+    expect(after).toEqual({ digest: after.digest, 'money-digest': after['money-digest'], ...totals });
     expect(await summaryOf(own)).toEqual(after);
     expect(await totalsOf(own, '&totals=headers')).toEqual(after);
     expect(await totalsOf(own, '&columns=designation,amount')).toEqual(after);

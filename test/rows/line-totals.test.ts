@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { LineTotals } from '../../src/rows/line-totals';
-import type { RowColumn } from '../../src/rows/row-template';
+import { createCsvTemplate, type RowColumn } from '../../src/rows/row-template';
 import { toCopyText, type Row } from '../support/row-reference';
 import { tries } from '../support/tries';
 
@@ -24,7 +24,7 @@ interface Line {
 
 const MAX_CENTS = 99_999_999_999_999n;
 /** Ids of which one may be the beginning of another, and of which two together may read as two others. */
-const anyId = fc.string({ unit: fc.constantFrom('a', 'b', '\\', '\t', '\n', 'é'), maxLength: 4 });
+const anyId = fc.string({ unit: fc.constantFrom('a', 'b', '\\', '\t', '\n', '"', ',', 'é'), maxLength: 4 });
 const anyCents = fc.oneof(fc.bigInt(-99n, 99n), fc.bigInt(-MAX_CENTS, MAX_CENTS));
 /** Lines in which those of a deposit, and of a transaction, follow each other. */
 const anyLines = fc
@@ -80,11 +80,21 @@ function sumsOf(lines: readonly Line[]): object {
 }
 
 function addUp({ columns, count }: Layout, pieces: readonly Buffer[]): object {
-  const all = Array.from({ length: count }, (_none, n): RowColumn => ({ field: `column${n}`, kind: 'text' }));
-  const { deposit, transaction, amount, share } = columns;
-  const totals = new LineTotals(all, [all[deposit]!, all[transaction]!, all[amount]!, all[share]!]);
+  const all = Array.from({ length: count }, (_none, n): RowColumn => ({
+    field: `column${n}`,
+    kind: n === columns.share ? 'nullable' : 'text',
+  }));
+  const [deposit, transaction, amount, share] = ['deposit', 'transaction', 'amount', 'share'].map(
+    (name) => all[columns[name as keyof typeof columns]]!,
+  ) as [RowColumn, RowColumn, RowColumn, RowColumn];
+  const between = all.slice(columns.transaction + 1, columns.amount);
+  const template = createCsvTemplate([deposit, transaction, ...between, amount, share]);
+  const rows: Buffer[] = [];
+  const totals = new LineTotals(all, { template, dates: [], transaction, amount, share }, (block) => rows.push(Buffer.from(block)));
   for (const piece of pieces) totals.add(piece);
-  return totals.end();
+  const sums = totals.end();
+  expect(Buffer.concat(rows).toString().endsWith('\r\n')).toBe(pieces.length > 0);
+  return sums;
 }
 
 const cut = (bytes: Buffer, length: number): Buffer[] =>

@@ -156,16 +156,21 @@ CREATE TABLE audit_record (
   bytes BIGINT,
   file_sha256 TEXT,
   digest TEXT,
+  money_digest TEXT,
   data_version BIGINT,
   outcome TEXT,
   subject TEXT,
   detail TEXT,
   tells_donors BOOLEAN,
+  file_address TEXT,
+  rendering INTEGER,
   hash TEXT NOT NULL,
   PRIMARY KEY (organization_id, number)
 );
 CREATE UNIQUE INDEX audit_record_organization_id_entry_part_key ON audit_record (organization_id, entry, part);
 CREATE INDEX audit_record_organization_id_at_idx ON audit_record (organization_id, at);
+-- Of two rows of a file, one is in it, and no row of another reading.
+CREATE INDEX audit_record_file_sha256_idx ON audit_record (file_sha256) WHERE file_sha256 IS NOT NULL;
 
 CREATE TABLE audit_chain (
   organization_id INTEGER PRIMARY KEY REFERENCES organization (id) ON DELETE RESTRICT ON UPDATE CASCADE,
@@ -502,6 +507,7 @@ CREATE TABLE closed_month (
   allocation_amount DECIMAL(40, 2),
   unknown_allocations BIGINT NOT NULL,
   digest TEXT NOT NULL,
+  money_digest TEXT NOT NULL,
   PRIMARY KEY (organization_id, close_version, start_date),
   FOREIGN KEY (organization_id, close_version) REFERENCES period_close (organization_id, version) ON DELETE CASCADE ON UPDATE CASCADE
 );

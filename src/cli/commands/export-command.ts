@@ -4,8 +4,8 @@ import type { EndFacts } from '../../domain/audit/audit-readings';
 import { FileCount, type FilePieces } from '../../domain/audit/file-count';
 import { toReportPeriod, toLineSet, type ReportPeriod } from '../../domain/reports/deposit-detail-service';
 import { AS_OF_FORM, asOfNames, parseAsOf, toStateCondition, type AsOf } from '../../formats/as-of';
-import { chosenColumns, columnsOf, parseColumns } from '../../formats/file-address';
-import { createFileLayout, type FileColumns } from '../../formats/file-format';
+import { columnsOf, formatKeptAddress, parseColumns, toFileLayout, type FileQuery } from '../../formats/file-address';
+import { RENDERING } from '../../rows/row-stream';
 import { fileFormatNames, type FileFormat } from '../../values/file-formats';
 import { ALL_TIME, describeDateFault, isLocalDate } from '../../values/dates';
 import { datesAt, type OrganizationCalendar, type PeriodName } from '../../values/periods';
@@ -37,7 +37,7 @@ export function exportCommand(context: () => CommandContext): Command {
     )
     .option(
       '--columns <names>',
-      "columns in their order, separated by commas, such as amount,designation; v2 stands for v2's 26 fields and all for every column; by default v2, and deposit_status with pending deposits",
+      "columns in their order, separated by commas, such as amount,designation; v2 stands for v2's 26 fields, money for those of the money digest and all for every column; by default v2, and deposit_status with pending deposits",
     )
     .option('--out <file>', 'file to write; standard output when it is missing')
     .action(async (options: ExportOptions, self: Command) => {
@@ -71,7 +71,7 @@ interface ExportedFile extends EndFacts {
 
 interface WantedReport extends Pick<ExportOptions, 'organization' | 'format' | 'asOf'> {
   readonly findPeriod: (organization: OrganizationCalendar) => ReportPeriod;
-  readonly columns: FileColumns;
+  readonly columns: FileQuery['columns'];
 }
 
 /** Sends the file of a report, with an entry in the audit. Resolves to what that tells of the file. */
@@ -85,11 +85,13 @@ async function exportReport(
   const newest = toLineSet(organizationId, findPeriod(organization));
   const { startDate, endDate, pending } = newest;
   const range = { startDate, endDate, pending, conditions: asOf ? [toStateCondition(asOfNames.file, asOf)] : [] };
-  const file = { report: 'deposit-details', format, tellsDonors: true } as const;
+  const query = { lines: { startDate, endDate, includePending: false, pending, filter: {} }, columns };
+  const kept = { fileAddress: formatKeptAddress(query, false), rendering: RENDERING };
+  const file = { report: 'deposit-details', format, tellsDonors: true, ...kept } as const;
   const opened = books.openForOperator(organizationId);
   try {
     const lineSet = await books.inState(newest, asOf, opened, { name: '--as-of' });
-    const { head, template, tail } = createFileLayout(format, columns);
+    const { head, template, tail } = toFileLayout(query, format, false);
     const { rows, figures } = depositDetails.report(lineSet, opened).bytesWithFigures(template);
     const count = new FileCount();
     const version = (): VersionStamp | undefined => lineSet.state ?? opened.version;
@@ -97,6 +99,7 @@ async function exportReport(
       ...count.facts,
       lines: figures()?.totals.lines ?? null,
       digest: figures()?.digest ?? null,
+      moneyDigest: figures()?.moneyDigest ?? null,
       dataVersion: version() === undefined ? null : numberOf(version()!),
     });
     const write = async (id: string): Promise<ExportedFile> => {
@@ -138,10 +141,8 @@ function readState(text: string): AsOf {
   return asOf;
 }
 
-function readColumns({ includePending, columns }: ExportOptions): FileColumns {
-  const query = { lines: { ...ALL_TIME, includePending, filter: {} } };
-  return chosenColumns({ ...query, ...(columns !== undefined && { columns: parseColumns(columns, columnsOf(query)) }) });
-}
+const readColumns = ({ includePending, columns }: ExportOptions): FileQuery['columns'] =>
+  columns === undefined ? undefined : parseColumns(columns, columnsOf({ lines: { ...ALL_TIME, includePending, filter: {} } }));
 
 interface ExportOptions {
   readonly organization: string;

@@ -107,8 +107,8 @@ function assertEqual(results: readonly ParityResult[]): void {
 
 const SHOWN_DIGEST = 12;
 const HEADER = ['DOOR', 'LINES', 'TRANSACTIONS', 'DEPOSITS', 'BY LINE', 'BY TRANSACTION', 'BY ALLOCATION', 'UNKNOWN', 'DIGEST', 'EQUAL'];
-/** The figures of the table. Those of the fields that v2 lacks, and of fields that a line should not have, stand in --json alone. */
-const SHOWN = figureNames.filter((name) => name !== 'extras' && name !== 'otherFields');
+/** The figures of the table. The money digest, and figures of the fields that v2 lacks or that a line should not have, stand in --json alone. */
+const SHOWN = figureNames.filter((name) => !['extras', 'otherFields', 'moneyDigest'].includes(name));
 
 function describeResult({ pending, reason, version, doors }: ParityResult): string {
   const title = pending === 'WITH' ? 'With pending deposits' : 'Without pending deposits';

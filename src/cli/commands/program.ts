@@ -32,6 +32,7 @@ const commands: Readonly<Record<string, () => CreateCommand>> = {
   sync: () => (require('./sync-command') as typeof import('./sync-command')).syncCommand,
   compare: () => (require('./compare-command') as typeof import('./compare-command')).compareCommand,
   export: () => (require('./export-command') as typeof import('./export-command')).exportCommand,
+  prove: () => (require('./prove-command') as typeof import('./prove-command')).proveCommand,
   audit: () => (require('./audit-command') as typeof import('./audit-command')).auditCommand,
   usage: () => (require('./usage-command') as typeof import('./usage-command')).usageCommand,
   version: () => (require('./book-commands') as typeof import('./book-commands')).versionCommand,

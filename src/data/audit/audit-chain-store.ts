@@ -179,11 +179,14 @@ const COLUMNS = {
   bytes: ['bigint', 'bytes'],
   file_sha256: ['text', 'fileSha256'],
   digest: ['text', 'digest'],
+  money_digest: ['text', 'moneyDigest'],
   data_version: ['bigint', 'dataVersion'],
   outcome: ['text', 'outcome'],
   subject: ['text', 'subject'],
   detail: ['text', 'detail'],
   tells_donors: ['boolean', 'tellsDonors'],
+  file_address: ['text', 'fileAddress'],
+  rendering: ['integer', 'rendering'],
   hash: ['text', 'hash'],
 } as const satisfies Readonly<Record<string, readonly [string, keyof ChainedRow]>>;
 

@@ -8,7 +8,7 @@ import { selectPage, type KeyOrder, type KeysetPage } from '../postgres/keyset';
 const { sql, raw, join } = Prisma;
 
 /** An entry of the audit: a single row, or the row of the start of a reading together with that of its end. */
-export interface AuditEntry extends Omit<AuditFacts, 'provisionStart'> {
+export interface AuditEntry extends Omit<AuditFacts, 'provisionStart' | 'fileAddress' | 'rendering'> {
   readonly id: string;
   /** The number of the row, or of the row of the start. */
   readonly number: number;
@@ -19,6 +19,11 @@ export interface AuditEntry extends Omit<AuditFacts, 'provisionStart'> {
   readonly startedAt: Date;
   /** Null while the reading is under way, or when the gateway died during it. */
   readonly finishedAt: Date | null;
+}
+
+/** The entry of a file with all that the file is made again by, which no door shows. */
+export interface FileEntry extends AuditEntry, Pick<AuditFacts, 'fileAddress' | 'rendering'> {
+  readonly organizationId: number;
 }
 
 /** The entries of a list. Times are from the first one on and before the second one; dates are those of the ranges that were read. */
@@ -47,6 +52,20 @@ export class AuditStore {
     return (await this.database.list<AuditEntry>(select))[0] ?? null;
   }
 
+  /** The entry of a file by its id; null for another entry. */
+  async findFile(organizationId: number, id: string): Promise<FileEntry | null> {
+    const select = sql`SELECT ${raw(FILE_VALUES)} FROM ${raw(ENTRIES)} AS source
+      WHERE organization_id = ${organizationId}::int AND entry = ${id}::uuid AND kind = 'file'`;
+    return (await this.database.list<FileEntry>(select))[0] ?? null;
+  }
+
+  /** The entries of files with these bytes, those of one organization or of all, the newest first. */
+  listFiles(fileSha256: string, organizationId: number | undefined): Promise<FileEntry[]> {
+    const inOrganization = organizationId === undefined ? Prisma.empty : sql`AND organization_id = ${organizationId}::int`;
+    return this.database.list<FileEntry>(sql`SELECT ${raw(FILE_VALUES)} FROM ${raw(ENTRIES)} AS source
+      WHERE file_sha256 = ${fileSha256} AND kind = 'file' ${inOrganization} ORDER BY at DESC, organization_id, source.number DESC`);
+  }
+
   async list(list: AuditList, page: KeysetPage): Promise<AuditEntry[]> {
     const { isDescending } = list;
     const from = sql`${raw(ENTRIES)} AS source`;
@@ -66,11 +85,12 @@ export class AuditStore {
 export const auditOrder: KeyOrder = { columns: { number: 'bigint' } };
 
 /** The facts that a reading has at its end alone. */
-const END_FACTS = ['reads', 'lines', 'bytes', 'file_sha256', 'digest', 'data_version', 'outcome'];
+const END_FACTS = ['reads', 'lines', 'bytes', 'file_sha256', 'digest', 'money_digest', 'data_version', 'outcome'];
 const ENTRIES = `(
   SELECT begun.organization_id, begun.number, begun.hash, begun.entry, begun.at, ended.at AS ended_at, begun.part, begun.kind, begun.door,
     begun.operation, begun.operation_hash, begun.username, begun.provision_label, begun.provision_start, begun.address, begun.report,
     begun.format, begun.start_date, begun.end_date, begun.pending, begun.conditions, begun.subject, begun.detail, begun.tells_donors,
+    begun.file_address, begun.rendering,
     ${END_FACTS.map((name) => `ended.${name}`).join(', ')}
   FROM audit_record AS begun
   LEFT JOIN audit_record AS ended
@@ -80,8 +100,9 @@ const ENTRIES = `(
 const VALUES = `entry AS id, number::float8 AS number, hash, at AS "startedAt", CASE part WHEN 'only' THEN at ELSE ended_at END AS "finishedAt",
   kind, door, operation, operation_hash AS "operationHash", username, provision_label AS "provisionLabel", provision_start AS provision,
   address, report, format, start_date::text AS "startDate", end_date::text AS "endDate", pending, conditions,
-  reads::float8 AS reads, lines::float8 AS lines, bytes::float8 AS bytes, file_sha256 AS "fileSha256", digest,
+  reads::float8 AS reads, lines::float8 AS lines, bytes::float8 AS bytes, file_sha256 AS "fileSha256", digest, money_digest AS "moneyDigest",
   data_version::float8 AS "dataVersion", outcome, subject, detail, tells_donors AS "tellsDonors"`;
+const FILE_VALUES = `${VALUES}, organization_id AS "organizationId", file_address AS "fileAddress", rendering`;
 
 /** PostgreSQL's text cannot hold a NUL, and no row has the character that takes its place. */
 const withoutNul = (text: string): string => text.replaceAll('\0', '\uFFFD');

@@ -1,5 +1,5 @@
 import { Prisma, type DepositLine } from '../../generated/prisma/client';
-import type { FieldType, LineName, LineValues } from '../../line/line-fields';
+import { moneyNames, type FieldType, type LineValues } from '../../line/line-fields';
 import type { KeyType } from '../postgres/keyset';
 
 // The build fails here when Prisma's model lacks a field of the lines, or has one that they lack.
@@ -33,14 +33,8 @@ export const computedColumns: readonly string[] = Object.keys(Prisma.DepositLine
   .map(toSnakeCase)
   .filter((column) => !VERSION_COLUMNS.includes(column));
 
-/** The columns that a closed month keeps: money, and what it is booked by. Donors, names, addresses and memos are none of them. */
-const moneyColumns = [
-  ...(['deposit_date', 'deposit_id', 'deposit_status', 'transaction_date', 'transaction_id', 'status'] as const),
-  ...(['amount', 'fee_amount', 'net_amount', 'allocation_amount', 'designation_id'] as const),
-] satisfies readonly LineName[];
-
-/** The money of a line of a table in a statement. */
-export const moneyOf = (table: string): string => moneyColumns.map((column) => `${table}.${column}`).join(', ');
+/** The money of a line of a table in a statement, as the money digest covers it: that is what a closed month keeps. */
+export const moneyOf = (table: string): string => moneyNames.map((column) => `${table}.${column}`).join(', ');
 
 /** The columns that the view computes, of a table in a statement. */
 export const columnsOf = (table: string): string => computedColumns.map((column) => `${table}.${column}`).join(', ');

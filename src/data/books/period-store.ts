@@ -23,8 +23,9 @@ export interface ClosedMonth {
   /** The sum over the shares; null where there are lines and no share is known. */
   readonly allocationAmount: Money | null;
   readonly unknownAllocations: number;
-  /** SHA-256 of the v2 lines, in hex. */
+  /** SHA-256 of the v2 lines, and of their money alone, in hex. */
   readonly digest: string;
+  readonly moneyDigest: string;
 }
 
 /** A close of the books up to a date. Its instants are those of its versions. */
@@ -172,6 +173,7 @@ const MONTH_COLUMNS: Readonly<Record<keyof ClosedMonth, readonly [column: string
   allocationAmount: ['allocation_amount', 'numeric'],
   unknownAllocations: ['unknown_allocations', 'bigint'],
   digest: ['digest', 'text'],
+  moneyDigest: ['money_digest', 'text'],
 };
 const months = Object.entries(MONTH_COLUMNS);
 /** The members of a month as JSON. Amounts are text there, so that no digit is lost. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AuditWriter } from '../../data/audit/audit-writer';
 import { NO_FACTS, type AuditFacts, type NewAuditRow } from '../../formats/audit-row';
 
-type EndFact = 'lines' | 'bytes' | 'fileSha256' | 'digest' | 'dataVersion';
+type EndFact = 'lines' | 'bytes' | 'fileSha256' | 'digest' | 'moneyDigest' | 'dataVersion';
 
 /** The facts about a reading that are known before it begins. */
 export type StartFacts = Omit<AuditFacts, EndFact | 'reads' | 'outcome'>;

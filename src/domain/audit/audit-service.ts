@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AuditChainStore } from '../../data/audit/audit-chain-store';
-import { auditOrder, type AuditEntry, type AuditList, type AuditStore } from '../../data/audit/audit-store';
+import { auditOrder, type AuditEntry, type AuditList, type AuditStore, type FileEntry } from '../../data/audit/audit-store';
 import type { AuditWriter } from '../../data/audit/audit-writer';
 import { OperatorError } from '../../errors';
 import { formatAnchor, NO_FACTS, type auditEvents, type AuditDoor, type AuditFacts, type ChainPlace } from '../../formats/audit-row';
@@ -62,7 +62,7 @@ export interface SeenEvent {
 export type ReadRange = Pick<AuditFacts, 'startDate' | 'endDate' | 'pending' | 'conditions'>;
 
 /** The facts that only a file has before it begins. */
-export type FileFacts = Pick<AuditFacts, 'report' | 'format' | 'tellsDonors'>;
+export type FileFacts = Pick<AuditFacts, 'report' | 'format' | 'tellsDonors' | 'fileAddress' | 'rendering'>;
 
 /** The facts about a reading beside its caller and its operation. */
 export interface ReadingFacts {
@@ -152,6 +152,16 @@ export class AuditService {
     return this.store.find(organizationId, id);
   }
 
+  /** The entry of a file by its id; null for another entry. */
+  findFile(organizationId: number, id: string): Promise<FileEntry | null> {
+    return this.store.findFile(organizationId, id);
+  }
+
+  /** The entries of files with these bytes, those of one organization or of all, the newest first. */
+  listFiles(fileSha256: string, organizationId?: number): Promise<FileEntry[]> {
+    return this.store.listFiles(fileSha256, organizationId);
+  }
+
   /** The first entries of a list. */
   list(list: AuditList, limit: number): Promise<AuditEntry[]> {
     return this.store.list(list, { limit, fromEnd: false });
@@ -237,6 +247,8 @@ function toFacts(
     report: null,
     format: null,
     tellsDonors: null,
+    fileAddress: null,
+    rendering: null,
     username: clean(username),
     provisionLabel: clean(provisionLabel),
     provisionStart,

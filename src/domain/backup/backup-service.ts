@@ -117,10 +117,10 @@ export class BackupService {
   ): Promise<OrganizationFigures> {
     const snapshot = this.books.openState(id, shared);
     try {
-      const { totals, digest, dataVersion } = await this.depositDetails.readAll(id, snapshot);
+      const { totals, digest, moneyDigest, dataVersion } = await this.depositDetails.readAll(id, snapshot);
       const { lines, transactions, deposits, byTransaction } = totals;
       const audit = auditNumber === null || auditHash === null ? null : formatAnchor({ number: auditNumber, hash: auditHash });
-      return { name, dataVersion, lines, transactions, deposits, amount: byTransaction.amount, digest, audit };
+      return { name, dataVersion, lines, transactions, deposits, amount: byTransaction.amount, digest, moneyDigest, audit };
     } finally {
       await snapshot.close();
     }
@@ -149,7 +149,7 @@ export async function loadBackup(address: DatabaseAddress, { manifest, pieces }:
 }
 
 /** The figures that are compared. The audit of a database goes on when a backup is made. */
-export const BOOK_FIGURES = ['dataVersion', 'lines', 'transactions', 'deposits', 'amount', 'digest'] as const;
+export const BOOK_FIGURES = ['dataVersion', 'lines', 'transactions', 'deposits', 'amount', 'digest', 'moneyDigest'] as const;
 const ALL_FIGURES = [...BOOK_FIGURES, 'audit'] as const;
 
 /** The figures that are others than in the backup, organization by organization. */
@@ -174,12 +174,15 @@ export function findDifferences(
   ];
 }
 
-/** The differences in words. Digests are personal data, so they are not shown. */
+/** The digests by their words. That of the lines is personal data, and no digest says more than that it is another. */
+const DIGESTS: Readonly<Record<string, string>> = { digest: 'digest', moneyDigest: 'money digest' };
+
+/** The differences in words. */
 export const describeDifferences = (differences: readonly FigureDifference[]): string =>
   differences
     .map(({ organization, figure, inBackup, found }) =>
-      figure === 'digest'
-        ? `${organization}: the digest is another`
+      DIGESTS[figure] !== undefined
+        ? `${organization}: the ${DIGESTS[figure]} is another`
         : `${organization}: ${figure} is ${found ?? 'none'}, in the backup ${inBackup ?? 'none'}`,
     )
     .join('\n');

@@ -57,7 +57,7 @@ const PAGE_QUERY = `query ParityPages(${RANGE}, $pending: PendingChoice!, $after
     nodes { ${FIELDS} } pageInfo { hasNextPage endCursor } } }`;
 const SUMMARY_QUERY = `query ParitySummary(${RANGE}, $pending: PendingChoice!) {
   summary: depositSummary(startDate: $startDate, endDate: $endDate, pending: $pending) {
-    digest all { lines transactions deposits byLine { amount } byTransaction { amount } byAllocation { amount unknown } } } }`;
+    digest moneyDigest all { lines transactions deposits byLine { amount } byTransaction { amount } byAllocation { amount unknown } } } }`;
 
 interface Page {
   readonly nodes: readonly DoorLine[];
@@ -66,6 +66,7 @@ interface Page {
 
 interface Summary {
   readonly digest: string;
+  readonly moneyDigest: string;
   readonly all: Readonly<Record<'lines' | 'transactions' | 'deposits', number>> &
     Readonly<Record<'byLine' | 'byTransaction', { readonly amount: string }>> & {
       readonly byAllocation: { readonly amount: string | null; readonly unknown: number };
@@ -82,6 +83,7 @@ const TRAILERS: Readonly<Record<Exclude<FigureName, 'extras' | 'otherFields'>, s
   amountByAllocation: 'x-export-amount-by-allocation',
   unknownShares: 'x-export-unknown-allocations',
   digest: 'x-export-digest',
+  moneyDigest: 'x-export-money-digest',
 };
 
 /** All doors of a running gateway. `savedReport` is the name of a saved report with `LIST_QUERY`. */
@@ -140,10 +142,10 @@ async function* readPages(gateway: GatewayAddress, question: DoorQuestion): Asyn
 
 async function* readSummary(gateway: GatewayAddress, question: DoorQuestion): AsyncGenerator<DoorPart> {
   const { version, data } = await readGraphql<{ summary: Summary }>(gateway, SUMMARY_QUERY, question);
-  const { digest, all } = data.summary;
+  const { digest, moneyDigest, all } = data.summary;
   const { lines, transactions, deposits, byLine, byTransaction, byAllocation } = all;
   const told = {
-    ...{ lines: String(lines), transactions: String(transactions), deposits: String(deposits), digest },
+    ...{ lines: String(lines), transactions: String(transactions), deposits: String(deposits), digest, moneyDigest },
     ...{ amountByLine: byLine.amount, amountByTransaction: byTransaction.amount },
     ...{ amountByAllocation: byAllocation.amount ?? NO_SHARE, unknownShares: String(byAllocation.unknown) },
   };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toV2Json } from '../../formats/line-sum';
-import { extraNames, type FileValues, type LineName } from '../../line/line-fields';
+import { extraNames, lineFields, moneyNames, type FileValues, type LineName } from '../../line/line-fields';
+import { guardFormula } from '../../values/formula-guard';
 import { toCents, toMoney } from '../../values/money';
 
 /** A line as a door gives it: values by their names in files. Nothing is known of the values. */
@@ -12,7 +13,7 @@ export type DoorLine = Readonly<Partial<Record<LineName, unknown>>>;
  */
 export const figureNames = [
   ...(['lines', 'transactions', 'deposits', 'amountByLine', 'amountByTransaction'] as const),
-  ...(['amountByAllocation', 'unknownShares', 'digest', 'extras', 'otherFields'] as const),
+  ...(['amountByAllocation', 'unknownShares', 'digest', 'moneyDigest', 'extras', 'otherFields'] as const),
 ] as const;
 export type FigureName = (typeof figureNames)[number];
 
@@ -33,6 +34,7 @@ export const findDifferingFigure = (books: DoorFigures, door: DoorFigures): Figu
 export class LineFigures {
   private readonly digest = createHash('sha256');
   private readonly extras = createHash('sha256');
+  private readonly money = createHash('sha256').update(`${moneyNames.join()}\r\n`);
   private lines = 0;
   private transactions = 0;
   private deposits = 0;
@@ -53,7 +55,7 @@ export class LineFigures {
   }
 
   add(lines: readonly DoorLine[]): void {
-    let [v2, others] = ['', ''];
+    let [v2, others, money] = ['', '', ''];
     for (const line of lines) {
       const cents = centsOf(line.amount) ?? 0n;
       this.lines++;
@@ -72,9 +74,11 @@ export class LineFigures {
       if (share !== undefined) this.knownShares++;
       this.shareCents += share ?? 0n;
       others += `${JSON.stringify(extraNames.map((name) => line[name]))}\n`;
+      money += `${moneyNames.map((name) => toCsvValue(name, line[name])).join()}\r\n`;
     }
     this.digest.update(v2);
     this.extras.update(others);
+    this.money.update(money);
   }
 
   end(): DoorFigures {
@@ -87,9 +91,18 @@ export class LineFigures {
         amountByAllocation: lines > 0 && knownShares === 0 ? NO_SHARE : toMoney(this.shareCents),
         unknownShares: String(lines - knownShares),
         extras: this.extras.digest('hex'),
+        moneyDigest: this.money.digest('hex'),
       }),
     };
   }
 }
+
+/** A value of the CSV file of money. Shares, which may be unknown, and numbers have no quotes. */
+const toCsvValue = (name: LineName, value: unknown): string => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value ?? '').replace(/^""$/, '');
+  if (lineFields[name].isNullable || lineFields[name].type === 'number') return text;
+  const guarded = lineFields[name].type === 'id' || lineFields[name].type === 'text' ? guardFormula(text) : text;
+  return `"${guarded.replaceAll('"', '""')}"`;
+};
 
 const centsOf = (value: unknown): bigint | undefined => (typeof value === 'string' ? toCents(value) : undefined);

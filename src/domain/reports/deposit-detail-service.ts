@@ -67,18 +67,15 @@ interface RowsAfterFigures {
 export class DepositDetailService {
   constructor(private readonly store: DepositDetailStore) {}
 
-  /** Reads the control totals, the digest and the data version of all lines of an organization, those of pending deposits too. */
+  /** Reads the figures and the data version of all lines of an organization, those of pending deposits too. */
   async readAll(organizationId: number, snapshot: ReportSnapshot): Promise<LineFigures & { readonly dataVersion: number }> {
     const lineSet = toLineSet(organizationId, { ...ALL_TIME, pending: 'WITH' });
-    return { ...(await this.readWith(snapshot.prepare(), lineSet, snapshot)), dataVersion: numberOf(snapshot.version!) };
+    const figures = await this.readFigures(lineSet, snapshot, snapshot.prepare());
+    return { ...figures, dataVersion: numberOf(snapshot.version!) };
   }
 
-  /** Reads the control totals and the digest of the lines of a set. Other statements may follow. */
-  readFigures(lineSet: LineSet, snapshot: ReportSnapshot): Promise<LineFigures> {
-    return this.readWith((select) => snapshot.copy(select), lineSet, snapshot);
-  }
-
-  private async readWith(copy: Copy, lineSet: LineSet, snapshot: ReportSnapshot): Promise<LineFigures> {
+  /** Reads the figures of lines alone. */
+  async readFigures(lineSet: LineSet, snapshot: ReportSnapshot, copy: Copy = (select) => snapshot.copy(select)): Promise<LineFigures> {
     const columns = withFigureColumns([]);
     const reader = new FigureReader(columns);
     for await (const piece of this.store.copyLines({ copy, snapshot }, lineSet, columns)) reader.add(piece);

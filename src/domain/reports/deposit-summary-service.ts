@@ -16,7 +16,6 @@ import type { ReportSnapshot } from '../../data/reading/report-snapshot';
 import type { RequestBooks } from '../../data/books/request-books';
 import { InputError } from '../../errors';
 import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../../formats/line-groups';
-import { v2Layouts } from '../../formats/v2-line';
 import { toCopyRow } from '../../rows/copy-encoding';
 import { renderRows, type RowStream } from '../../rows/row-stream';
 import type { RowColumn } from '../../rows/row-template';
@@ -24,6 +23,7 @@ import { ALL_TIME, daysBetween, type LocalDate } from '../../values/dates';
 import { valueAt } from '../../values/paths';
 import type { MemberAccess, RequestAccess } from '../access/access-service';
 import { toNarrowedLineSet, type DepositDetailService, type LineParameters } from './deposit-detail-service';
+import { digestLayouts, type DigestName, type LineDigests } from './control-totals';
 import { findDateOrderFault } from './date-order';
 import { readPage, type Page, type PageParameters } from '../paging/keyset-page';
 import { readLineFilter, tellsDonors } from './line-filter';
@@ -79,8 +79,8 @@ export interface DepositSummary {
   /** All groups in the order of their values, some at a time, from the snapshot of a file. */
   allGroups(counts: readonly CostlyCount[], snapshot: ReportSnapshot): AsyncGenerator<SummaryGroup[]>;
   countGroups(): Promise<number>;
-  /** SHA-256, in hex, of the lines in report order, each as its v2 JSON object followed by LF. */
-  digest(): Promise<string>;
+  /** The digests that are asked for, from one reading of the lines. Whoever may not read donors gets the money digest alone. */
+  digests(asked: readonly DigestName[]): Promise<Partial<LineDigests>>;
 }
 
 /** Control totals of a line set. */
@@ -141,7 +141,10 @@ export class DepositSummaryService {
       },
       allGroups: (asked, snapshot) => this.allGroups(question, allowed(asked), snapshot),
       countGroups,
-      digest: async () => (await once(['digest', lineSet], (snapshot) => this.digest(lineSet, snapshot))).sha256,
+      digests: (asked) => {
+        const names = asked.filter((name) => name === 'moneyDigest' || mayReadDonors);
+        return once(['digests', names, lineSet], (snapshot) => this.digests(names, lineSet, snapshot));
+      },
     };
   }
 
@@ -162,11 +165,14 @@ export class DepositSummaryService {
     yield toGroups(begun, question, counts);
   }
 
-  private async digest(lineSet: LineSet, snapshot: ReportSnapshot): Promise<{ sha256: string }> {
-    const hash = createHash('sha256');
-    const lines = this.details.bytes(lineSet, v2Layouts.ndjson.template, snapshot);
-    for await (const rows of lines) hash.update(rows);
-    return { sha256: hash.digest('hex') };
+  private async digests(names: readonly DigestName[], lineSet: LineSet, snapshot: ReportSnapshot): Promise<Partial<LineDigests>> {
+    const [name, another] = names;
+    if (name === undefined) return {};
+    if (another !== undefined) return this.details.readFigures(lineSet, snapshot);
+    const { head, template } = digestLayouts[name];
+    const hash = createHash('sha256').update(head);
+    for await (const rows of this.details.bytes(lineSet, template, snapshot)) hash.update(rows);
+    return { [name]: hash.digest('hex') };
   }
 }
 

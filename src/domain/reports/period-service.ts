@@ -115,12 +115,15 @@ export class PeriodService {
         );
       const months: ClosedMonth[] = [];
       for (const period of periods) {
-        const { totals, digest } = await depositDetails.readFigures(toLineSet(organizationId, { ...period, pending: 'WITHOUT' }), snapshot);
+        const { totals, ...digests } = await depositDetails.readFigures(
+          toLineSet(organizationId, { ...period, pending: 'WITHOUT' }),
+          snapshot,
+        );
         const { lines, transactions, deposits, byLine, byTransaction, byAllocation } = totals;
         months.push({
           ...period,
           ...{ lines, transactions, deposits, lineAmount: byLine.amount, transactionAmount: byTransaction.amount },
-          ...{ allocationAmount: byAllocation.amount, unknownAllocations: byAllocation.unknown, digest },
+          ...{ allocationAmount: byAllocation.amount, unknownAllocations: byAllocation.unknown, ...digests },
         });
       }
       return { months, version: snapshot.version! };

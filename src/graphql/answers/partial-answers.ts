@@ -11,7 +11,7 @@ const FIELDS_APART: Readonly<Record<string, readonly string[]>> = {
   Transaction: ['allocationsTotal'],
   DepositChangeConnection: ['classes', 'designations', 'summaryAfter', 'summaryBefore', 'totalCount'],
   DepositDetailConnection: ['summary', 'totalCount'],
-  DepositSummary: ['digest', 'groups'],
+  DepositSummary: ['digest', 'groups', 'moneyDigest'],
   ReportFile: ['downloadUrl', 'summary'],
   SavedReport: ['downloadUrl'],
 };

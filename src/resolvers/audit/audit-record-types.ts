@@ -70,7 +70,7 @@ registerEnumType(auditOutcomeEnum, {
 @ObjectType({
   simpleResolvers: true,
   description:
-    'An entry of the audit: who has read what, or an event. It holds no data of donors and no values of conditions. Entries are never changed; the command `audit verify` proves it.',
+    'An entry of the audit: who has read what, or an event. It tells no data of donors and no values of conditions. Entries are never changed; the command `audit verify` proves it.',
 })
 export class AuditRecord implements AuditEntry {
   @Field(() => ID, { description: 'ID of the entry; that of a file is in its header `X-Export-Id`.' })
@@ -162,6 +162,12 @@ export class AuditRecord implements AuditEntry {
   bytes!: number | null;
   fileSha256!: string | null;
   digest!: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'SHA-256 of the money of the lines of a file, in hex, as a summary has it; null where it is not known.',
+  })
+  moneyDigest!: string | null;
 
   @Field(() => GraphQLSafeInt, {
     nullable: true,

@@ -46,6 +46,9 @@ export class ClosedMonth implements data.ClosedMonth {
 
   /** Whoever knows all of a line but its donor could try donors until the digest fits. */
   digest!: string;
+
+  @Field(() => String, { description: 'SHA-256, in hex, of the money of the lines as a summary has it.' })
+  moneyDigest!: string;
 }
 
 @ObjectType({

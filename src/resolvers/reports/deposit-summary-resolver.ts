@@ -21,7 +21,7 @@ export class DepositSummaryResolver {
 
   @Query(() => DepositSummary, {
     description:
-      'Control totals of lines of the deposit report: counts, exact sums and a digest. For every logged-in user and every API provision; conditions on donors, `donors` and `digest` need the privilege of the report.',
+      'Control totals of lines of the deposit report: counts, exact sums and digests. For every logged-in user and every API provision; conditions on donors, `donors` and `digest` need the privilege of the report.',
   })
   async depositSummary(
     @Args() lines: LineArgs,

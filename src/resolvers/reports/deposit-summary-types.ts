@@ -1,5 +1,6 @@
 import { Args, Ctx, Field, ObjectType } from 'type-graphql';
 import type { LineSet } from '../../data/books/line-set';
+import type { DigestName } from '../../domain/reports/control-totals';
 import type * as domain from '../../domain/reports/deposit-summary-service';
 import { findCounts } from '../../domain/reports/deposit-summary-service';
 import type * as figures from '../../domain/reports/summary-figures';
@@ -10,17 +11,20 @@ import { GroupPageArgs, SummaryGroupConnection } from './summary-group-types';
 /** The beginning of the paths of the values of groups, and of the rest of the groups. */
 const GROUPS = 'groups.';
 const REST = 'groups.rest.';
+const DIGESTS = ['digest', 'moneyDigest'] as const satisfies readonly DigestName[];
 
-/** The totals and the digest are read only when a query selects them. */
+/** The totals and the digests are read only when a query selects them, and both digests at once where it selects both. */
 @ObjectType({ description: 'Control totals of a set of lines. All values come from one state of the data.' })
 export class DepositSummary {
   private readonly totals: () => Promise<figures.SummaryFigures>;
+  private readonly digests: () => ReturnType<domain.DepositSummary['digests']>;
 
   /** `selected` are the paths of the values that the operation asks for. */
   constructor(
     private readonly summary: domain.DepositSummary,
     private readonly selected: readonly string[],
   ) {
+    this.digests = () => summary.digests(DIGESTS.filter((name) => selected.includes(name)));
     this.totals = () => summary.totals(findCounts(selected.filter((path) => !path.startsWith(GROUPS))));
   }
 
@@ -76,6 +80,15 @@ export class DepositSummary {
   })
   async digest(@Ctx() { access }: RequestContext): Promise<string> {
     await access.authorizeDonors();
-    return this.summary.digest();
+    return (await this.digests()).digest!;
+  }
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'SHA-256 in hex of the money of the lines: of the CSV file of their ids, dates, amounts, shares, funds and statuses, in the order of the report. `deposit-gateway export --format csv --columns money | sha256sum` prints the same for the same lines. It does not change when a name, an address or a memo does.',
+  })
+  async moneyDigest(): Promise<string> {
+    return (await this.digests()).moneyDigest!;
   }
 }

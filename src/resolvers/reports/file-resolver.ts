@@ -13,7 +13,8 @@ import type { SystemAccess } from '../../domain/access/request-caller';
 import { assertTakesPeriod, REPORT_DATES, toReportDocument, type SavedReportService } from '../../domain/reports/saved-report-service';
 import { AppError, InputError } from '../../errors';
 import { asOfNames, type AsOf } from '../../formats/as-of';
-import { parsePeriod, reportOf, tellsDonorsByName, type FileQuery, type FileReport, type QueryString } from '../../formats/file-address';
+import { parsePeriod, reportOf, type FileQuery, type FileReport, type QueryString } from '../../formats/file-address';
+import { tellsDonorsByName } from '../../formats/line-groups';
 import type { FileRows } from '../../rows/row-stream';
 import type { RowTemplate } from '../../rows/row-template';
 import type { LocalDate } from '../../values/dates';
@@ -36,7 +37,7 @@ export interface FileSource {
   /** Reads the rows together with their control totals. Only a file of lines can do so. */
   readonly bytesWithTotals?: (template: RowTemplate) => RowsWithTotals;
   /** The file as the audit names it. */
-  readonly facts: Omit<FileFacts, 'format'>;
+  readonly facts: Pick<FileFacts, 'report' | 'tellsDonors'>;
 }
 
 /** An audit entry as the caller of its file sees it. */
@@ -57,6 +58,7 @@ export type Receipt = Pick<
   | 'fileSha256'
   | 'lines'
   | 'digest'
+  | 'moneyDigest'
   | 'dataVersion'
   | 'provision'
 >;
@@ -70,6 +72,8 @@ export interface FileTotals {
   readonly lines: number;
   /** Undefined for a caller who may not have it. */
   readonly digest: string | undefined;
+  /** Undefined for a file of changes. */
+  readonly moneyDigest: string | undefined;
 }
 
 interface RowsWithTotals {
@@ -208,7 +212,10 @@ export class FileResolver {
       from: numberOf(set.from),
       readTotals: async (template) => {
         const { changes, effect } = await depositChanges.sum(set, classes, books);
-        return { rows: rows.bytes(template), totals: { rows: changes, lines: changes, all: effect, digest: undefined } };
+        return {
+          rows: rows.bytes(template),
+          totals: { rows: changes, lines: changes, all: effect, digest: undefined, moneyDigest: undefined },
+        };
       },
       facts: { report: 'deposit-changes', tellsDonors: true },
     };
@@ -241,12 +248,10 @@ export class FileResolver {
       rows,
       closedThrough: () => this.closedThrough(lineSet, context),
       readTotals: async (template) => {
-        const digest = access.openDonorData() ? summary.digest() : undefined;
-        const [{ all }, sha256, count] = await Promise.all([summary.totals(['deposits']), digest, countRows()]);
-        return {
-          rows: rows.bytes(template),
-          totals: { rows: count, lines: all.lines, all: { ...all, deposits: all.deposits! }, digest: sha256 },
-        };
+        const digests = summary.digests(access.openDonorData() ? ['digest', 'moneyDigest'] : ['moneyDigest']);
+        const [{ all }, { digest, moneyDigest }, count] = await Promise.all([summary.totals(['deposits']), digests, countRows()]);
+        const totals = { rows: count, lines: all.lines, all: { ...all, deposits: all.deposits! }, digest, moneyDigest: moneyDigest! };
+        return { rows: rows.bytes(template), totals };
       },
       facts: { report: 'deposit-summary', tellsDonors: mayReadDonors },
     };
@@ -265,11 +270,16 @@ function assertFollowed({ place }: NonNullable<FileQuery['changes']>, from: Vers
 
 const MS_PER_SECOND = 1000;
 
-const toFileTotals = ({ totals, digest }: LineFigures): FileTotals => ({ rows: totals.lines, lines: totals.lines, all: totals, digest });
+const toFileTotals = ({ totals, ...digests }: LineFigures): FileTotals => ({
+  rows: totals.lines,
+  lines: totals.lines,
+  all: totals,
+  ...digests,
+});
 
 function toReceipt(entry: AuditEntry): Receipt {
   const { id, username, report, format, startDate, endDate, pending, conditions, startedAt, finishedAt } = entry;
-  const { outcome, bytes, fileSha256, lines, digest, dataVersion, provision } = entry;
+  const { outcome, bytes, fileSha256, lines, digest, moneyDigest, dataVersion, provision } = entry;
   return {
     id,
     username,
@@ -286,6 +296,7 @@ function toReceipt(entry: AuditEntry): Receipt {
     fileSha256,
     lines,
     digest,
+    moneyDigest,
     dataVersion,
     provision,
   };

@@ -144,6 +144,11 @@ export function render(input: usize, inputEnd: usize, output: usize, limit: usiz
     }
     if (now == IN_HIDDEN) {
       at = endOfValue(at, inputEnd);
+      // Most hidden columns stand beside others, with nothing to write between two of them.
+      while (at < inputEnd && isBeforeHidden(at, place)) {
+        place += offsetof<Literal>();
+        at = endOfValue(at + 1, inputEnd);
+      }
       if (at == inputEnd) break;
       now = IN_VALUE;
     }
@@ -211,6 +216,13 @@ export function render(input: usize, inputEnd: usize, output: usize, limit: usiz
   column = place;
   outputEnd = to;
   return at;
+}
+
+/** True when the value that ends here is followed by a hidden one, without a literal between the two. */
+function isBeforeHidden(at: usize, place: usize): bool {
+  if (load<u8>(at) != TAB || place == lastColumn || absent) return false;
+  const next = changetype<Literal>(place + offsetof<Literal>());
+  return next.next == IN_HIDDEN && next.length == 0;
 }
 
 /** The place of the byte that ends a value, or the input's end. COPY escapes TAB and NEWLINE within a value. */

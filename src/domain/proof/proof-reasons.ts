@@ -1,0 +1,89 @@
+import type { FileEntry } from '../../data/audit/audit-store';
+import { UNKEPT } from '../../formats/file-address';
+import { RENDERING } from '../../rows/row-stream';
+import type { LineDigests } from '../reports/control-totals';
+
+/** The facts by which it is judged whether a file can be made again. */
+export interface ReceiptFacts {
+  readonly entry: FileEntry;
+  /** The donor's name that the operator gave. */
+  readonly donorName: string | undefined;
+  /** True when the history has the state that the file is of. */
+  readonly hasState: boolean;
+}
+
+/** The facts about a file that was made again and has other bytes than its receipt says. */
+export interface RemadeFacts extends ReceiptFacts {
+  readonly digests: Partial<LineDigests>;
+}
+
+interface Reason<Facts> {
+  readonly applies: (facts: Facts) => boolean;
+  readonly text: string;
+}
+
+const isChosenByName = ({ conditions }: FileEntry): boolean => conditions.includes(UNKEPT);
+const hasOtherMoney = ({ entry, digests }: RemadeFacts): boolean => entry.moneyDigest !== null && entry.moneyDigest !== digests.moneyDigest;
+
+/** The reasons why a file is not made again. The first that applies is told. What prunes the history tells its reason here. */
+const obstacles = {
+  'not-whole': {
+    applies: ({ entry }) => entry.outcome !== 'whole' || entry.fileSha256 === null,
+    text: 'the file did not leave as a whole, so that its receipt proves nothing',
+  },
+  'no-address': {
+    applies: ({ entry }) => entry.fileAddress === null,
+    text: 'its receipt does not keep the conditions of the file, because no address can express them',
+  },
+  'no-name': {
+    applies: ({ entry, donorName }) => isChosenByName(entry) && donorName === undefined,
+    text: "the file was chosen by a donor's name, which no receipt keeps: give it with --donor-name",
+  },
+  'no-state': {
+    applies: ({ hasState }) => !hasState,
+    text: 'the history does not have the state of the file any more, or a backup was restored since',
+  },
+} as const satisfies Readonly<Record<string, Reason<ReceiptFacts>>>;
+
+/** The reasons why a file that is made again is another one. The first that applies is told. What erases donors tells its reason here. */
+const differences = {
+  'other-name': {
+    applies: (facts) => isChosenByName(facts.entry) && hasOtherMoney(facts),
+    text: "the lines are others: the donor's name is perhaps not the one that the file was chosen by, or the name was changed or erased since",
+  },
+  'other-money': {
+    applies: hasOtherMoney,
+    text: 'the money of that state is not what it was: the database was changed behind the gateway',
+  },
+  'other-rendering': {
+    applies: ({ entry }) => entry.rendering !== RENDERING,
+    text: 'this gateway writes the same lines as other bytes than the one that made the file',
+  },
+  'other-texts': {
+    applies: ({ entry }) => entry.moneyDigest !== null,
+    text: 'the money is the same to the cent, and texts are others: donors were erased, or texts were changed behind the gateway',
+  },
+  'no-digest': {
+    applies: () => true,
+    text: 'the file has no money digest, because it is of changes or was made without totals, so that nothing tells its money from its texts',
+  },
+} as const satisfies Readonly<Record<string, Reason<RemadeFacts>>>;
+
+const texts = {
+  ...obstacles,
+  ...differences,
+  'other-file': { text: 'the books make the file of the receipt byte for byte, and this file is another one' },
+  'no-receipt': { text: 'no receipt has the SHA-256 of this file' },
+} as const;
+
+export type ProofReason = keyof typeof texts;
+
+export const describeReason = (reason: ProofReason): string => texts[reason].text;
+
+const findReason = <Facts, Name extends string>(reasons: Readonly<Record<Name, Reason<Facts>>>, facts: Facts): Name | undefined =>
+  (Object.keys(reasons) as Name[]).find((name) => reasons[name].applies(facts));
+
+export const findObstacle = (facts: ReceiptFacts): ProofReason | undefined =>
+  findReason<ReceiptFacts, keyof typeof obstacles>(obstacles, facts);
+
+export const findDifference = (facts: RemadeFacts): ProofReason => findReason<RemadeFacts, keyof typeof differences>(differences, facts)!;

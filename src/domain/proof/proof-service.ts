@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import type { FileEntry } from '../../data/audit/audit-store';
+import type { LineSet } from '../../data/books/line-set';
+import type { RequestBooks } from '../../data/books/request-books';
+import { instantOf, numberOf, toPlace } from '../../data/postgres/version-stamp';
+import { OperatorError } from '../../errors';
+import { chosenColumns, parseKeptAddress, toFileLayout, type FileQuery } from '../../formats/file-address';
+import type { RowTemplate } from '../../rows/row-template';
+import type { FileFormat } from '../../values/file-formats';
+import { isUuid } from '../../values/ids';
+import type { AuditService } from '../audit/audit-service';
+import { FileCount, type FilePieces } from '../audit/file-count';
+import type { BookService } from '../books/book-service';
+import type { LineDigests } from '../reports/control-totals';
+import type { DepositChangeService } from '../reports/deposit-change-service';
+import { toNarrowedLineSet, type DepositDetailService } from '../reports/deposit-detail-service';
+import { toSummaryRows, type DepositSummaryService } from '../reports/deposit-summary-service';
+import { FileComparison, type FirstDifference, type OpenFile } from './file-comparison';
+import { findDifference, findObstacle, type ProofReason } from './proof-reasons';
+
+interface ProofParts {
+  readonly audit: AuditService;
+  readonly books: BookService;
+  readonly depositDetails: DepositDetailService;
+  readonly depositSummaries: DepositSummaryService;
+  readonly depositChanges: DepositChangeService;
+}
+
+/** A file, or the receipt of one, or both. */
+export interface ProofQuestion {
+  /** Undefined for all organizations, where no receipt is named. */
+  readonly organizationId: number | undefined;
+  readonly receipt: string | undefined;
+  readonly file: OpenFile | undefined;
+  readonly donorName: string | undefined;
+}
+
+/** The outcome of a proof. */
+export interface Proof {
+  /** `same`: the books make the same bytes. `different`: they make others. `unproven`: the file was not made again. */
+  readonly verdict: 'same' | 'different' | 'unproven';
+  /** Null for the same bytes. */
+  readonly reason: ProofReason | null;
+  /** Undefined without a receipt. */
+  readonly entry: FileEntry | undefined;
+  /** SHA-256 of the file that was given, and of the one that was made, in hex. */
+  readonly given: string | null;
+  readonly made: string | null;
+  /** True when the money is what the receipt says; null where one of the two is not known. */
+  readonly isSameMoney: boolean | null;
+  readonly first: FirstDifference | null;
+}
+
+/** Makes files again from their receipts. */
+export class ProofService {
+  constructor(private readonly parts: ProofParts) {}
+
+  /**
+   * Proves a file by the receipt with its SHA-256, or by the named one. The audit notes the reading. Throws an OperatorError for a receipt
+   * that the organization does not have.
+   */
+  async prove({ organizationId, receipt, file, donorName }: ProofQuestion): Promise<Proof> {
+    const given = file ? await toSha256(file()) : null;
+    const entry = receipt === undefined ? await this.findByBytes(given!, organizationId) : await this.findReceipt(organizationId!, receipt);
+    const unproven = { verdict: 'unproven', entry, given, made: null, isSameMoney: null, first: null } as const;
+    if (!entry) return { ...unproven, reason: 'no-receipt' };
+    const { audit, books } = this.parts;
+    const opened = books.openForOperator(entry.organizationId);
+    try {
+      const state = await this.findState(entry, opened);
+      const facts = { entry, donorName, hasState: state !== undefined };
+      const obstacle = findObstacle(facts);
+      if (obstacle) return { ...unproven, reason: obstacle };
+      const { startDate, endDate, pending, conditions } = entry;
+      const remake = async (): Promise<Proof> => {
+        const { made, digests, first } = await this.remake(entry, { state: state!, donorName, file }, opened);
+        const isSameMoney =
+          entry.moneyDigest === null || digests.moneyDigest === undefined ? null : entry.moneyDigest === digests.moneyDigest;
+        const isAsReceipt = made === entry.fileSha256;
+        const reason = isAsReceipt ? (given === null || given === made ? null : 'other-file') : findDifference({ ...facts, digests });
+        return { verdict: reason === null ? 'same' : 'different', reason, entry, given, made, isSameMoney, first };
+      };
+      const range = { startDate, endDate, pending, conditions };
+      return await audit.accompany(audit.operator(entry.organizationId), audit.command('prove'), remake, { range });
+    } finally {
+      await opened.close();
+    }
+  }
+
+  /** The newest receipt of a file with these bytes. One whose file did not leave as a whole counts only where there is no other. */
+  private async findByBytes(sha256: string, organizationId: number | undefined): Promise<FileEntry | undefined> {
+    const entries = await this.parts.audit.listFiles(sha256, organizationId);
+    return entries.find(({ outcome }) => outcome === 'whole') ?? entries[0];
+  }
+
+  private async findReceipt(organizationId: number, id: string): Promise<FileEntry> {
+    const entry = isUuid(id) ? await this.parts.audit.findFile(organizationId, id) : null;
+    if (!entry) throw new OperatorError(`The organization has no receipt ${id}`);
+    return entry;
+  }
+
+  /**
+   * The state that a file is of; undefined when the history does not have it. A version that was recorded after the file had ended has its
+   * number from a backup that was restored meanwhile.
+   */
+  private async findState({ organizationId, dataVersion: number, finishedAt }: FileEntry, opened: RequestBooks): Promise<LineSet['state']> {
+    if (number === null) return undefined;
+    if (number === 0) return NO_VERSION;
+    const history = await this.parts.books.history(organizationId, opened);
+    if (!history || number < history.earliest.number || number > history.latest.number) return undefined;
+    const state = await this.parts.books.findState(organizationId, { version: number }, opened, { name: 'prove' });
+    return finishedAt && instantOf(state) > finishedAt ? undefined : state;
+  }
+
+  private async remake(
+    entry: FileEntry,
+    { state, donorName, file }: Pick<ProofQuestion, 'donorName' | 'file'> & { readonly state: string },
+    opened: RequestBooks,
+  ): Promise<{ readonly made: string; readonly digests: Partial<LineDigests>; readonly first: FirstDifference | null }> {
+    const format = entry.format as FileFormat;
+    const { query, hasBom } = parseKeptAddress(entry.report!, entry.fileAddress!, donorName);
+    const lineSet = { ...toNarrowedLineSet(entry.organizationId, query.lines), state };
+    const { head, template, tail } = toFileLayout(query, format, hasBom, toPlace(state));
+    const { rows, digests } = query.changes
+      ? await this.toChanges(query.changes, lineSet, opened, template)
+      : query.groupBy
+        ? await this.toSummary(query, lineSet, entry, opened, template)
+        : this.toLines(lineSet, opened, template);
+    const comparison = file && new FileComparison(file, format, Object.keys(chosenColumns(query)));
+    const count = new FileCount();
+    for await (const block of toBlocks(count.toPieces(head, rows, tail))) await comparison?.add(block);
+    return { made: count.facts.fileSha256, digests: digests(), first: (await comparison?.end()) ?? null };
+  }
+
+  private toLines(lineSet: LineSet, opened: RequestBooks, template: RowTemplate): RemadeRows {
+    const { rows, figures } = this.parts.depositDetails.report(lineSet, opened).bytesWithFigures(template);
+    return { rows, digests: () => figures() ?? {} };
+  }
+
+  private async toChanges(
+    { from, classes }: NonNullable<FileQuery['changes']>,
+    { state, ...lineSet }: LineSet,
+    opened: RequestBooks,
+    template: RowTemplate,
+  ): Promise<RemadeRows> {
+    const { books, depositChanges } = this.parts;
+    const set = await books.between(lineSet, { from, to: { version: numberOf(state!) } }, opened);
+    return { rows: depositChanges.rows(set, classes, opened).bytes(template), digests: () => ({}) };
+  }
+
+  private async toSummary(
+    { groupBy = [], fiscalYearStart }: FileQuery,
+    lineSet: LineSet,
+    { tellsDonors }: FileEntry,
+    opened: RequestBooks,
+    template: RowTemplate,
+  ): Promise<RemadeRows> {
+    const mayReadDonors = tellsDonors === true;
+    const summary = this.parts.depositSummaries.summarize({ lineSet, groupBy, fiscalYearStart, mayReadDonors }, opened);
+    const digests = await summary.digests(['moneyDigest']);
+    return { rows: toSummaryRows(summary, groupBy, opened.snapshot).bytes(template), digests: () => digests };
+  }
+}
+
+/** The rows of a file, and the digests of its lines, which are known when the rows have been read. */
+interface RemadeRows {
+  readonly rows: AsyncGenerator<Buffer>;
+  readonly digests: () => Partial<LineDigests>;
+}
+
+async function* toBlocks(pieces: FilePieces): AsyncGenerator<Buffer> {
+  for (const piece of pieces) {
+    if (typeof piece === 'string') yield Buffer.from(piece);
+    else yield* piece;
+  }
+}
+
+const NO_VERSION = '0';
+
+async function toSha256(content: AsyncIterable<Buffer>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const block of content) hash.update(block);
+  return hash.digest('hex');
+}

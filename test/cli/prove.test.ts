@@ -1,0 +1,203 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SchemaReportDocuments } from '../../src/resolvers/reports/report-documents';
+import { createSchema } from '../../src/graphql/schema';
+import { done, failed, misused, runCommand, succeed } from '../support/command';
+import { depositBook } from '../support/deposit-book';
+import { createExportReader, sha256 } from '../support/export-reader';
+import { createOrganization, importLines } from '../support/gateway';
+import { fillReport } from '../support/long-report';
+import { ask } from '../support/http-client';
+import { openGateway } from '../support/open-gateway';
+
+const LINES = depositBook(40);
+const EVER = 'start_date=0001-01-01&end_date=9999-12-31&include_pending=true';
+
+const gateway = openGateway({ lines: LINES });
+const { organization } = gateway;
+const { get, receiptOf } = createExportReader(gateway);
+const directory = mkdtempSync(join(tmpdir(), 'gateway-proofs-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+interface TakenFile {
+  readonly path: string;
+  readonly id: string;
+  readonly body: Buffer;
+}
+
+/** Takes a file from a door and saves it, when its receipt has its end. */
+async function take(address: string): Promise<TakenFile> {
+  const { status, headers, body } = await get(address);
+  expect([address, status]).toEqual([address, 200]);
+  const id = String(headers['x-export-id']);
+  await receiptOf(id);
+  const path = join(directory, id);
+  await writeFile(path, body);
+  return { path, id, body };
+}
+
+const environment = (): Record<string, string> => ({ DATABASE_URL: gateway.database.url });
+const prove = (...words: string[]) => runCommand(environment(), ['prove', ...words]);
+const proveJson = async (...words: string[]): Promise<unknown> =>
+  JSON.parse((await runCommand(environment(), ['--json', 'prove', ...words])).stdout);
+
+/** Changes books by an import, so that each line has another state now. */
+const change = (fields: object, ofDonors: object = {}): Promise<unknown> =>
+  importLines(
+    gateway.services,
+    organization,
+    LINES.map((line) => ({ ...line, ...fields, ...(line.donor_id > 0 && ofDonors) })),
+  );
+
+/** Changes past lines as nobody should, behind the gateway. */
+const tamper = (change: string): Promise<unknown> =>
+  gateway.database.client.query(`UPDATE deposit_line SET ${change} WHERE organization_id = $1 AND allocation_id = 'A1-0'`, [
+    organization.id,
+  ]);
+
+describe('an operator who proves a file', () => {
+  const ADDRESSES = [
+    `/export/deposit-details.csv?${EVER}`,
+    `/export/deposit-details.csv?${EVER}&bom=true&columns=designation,amount&totals=skip`,
+    `/export/deposit-details.ndjson?${EVER}&designation_id=1&designation_id=3&amount_min=0.00`,
+    '/export/deposit-details.json?period=all-time&pending=ONLY&totals=headers',
+    `/export/deposit-details.csv?${EVER}&status=%22%22&status=Hold`,
+    '/export/deposit-summary.csv?start_date=2024-01-01&end_date=2024-12-31&group_by=MONTH&group_by=DESIGNATION&date_basis=TRANSACTION_DATE',
+    `/export/deposit-summary.json?${EVER}&group_by=YEAR&fiscal_year_start=7&columns=all`,
+    `/export/deposit-summary.csv?${EVER}&as_of=1`,
+    '/reports/mine.csv?bom=true',
+    `/export/deposit-changes.csv?${EVER}&from=1&class=MONEY&class=RELABELLED&columns=class,after_amount`,
+    `/export/deposit-changes.json?${EVER}&from=1&to=1`,
+    '/export/deposit-changes.ndjson?since=1',
+    '/reports/mine.ndjson?startDate=2024-01-01',
+  ];
+
+  test('is told that the books make the same bytes, also after all lines have changed', async () => {
+    const query =
+      'query Mine($startDate: LocalDate!, $endDate: LocalDate!) { depositDetailsConnection(first: 5, startDate: $startDate, endDate: $endDate, filter: { designationIds: [1, 2] }) { nodes { depositId donorLastName amount } } }';
+    const saved = { name: 'mine', updatedBy: 'ada', period: 'all-time', variables: {}, query } as const;
+    await gateway.services.savedReports.save(organization.id, saved, new SchemaReportDocuments(createSchema()));
+    const files = [];
+    for (const address of ADDRESSES) files.push([address, await take(address)] as const);
+    const exported = join(directory, 'exported.ndjson');
+    const words = ['export', '--organization', organization.name, '--start', '2024-01-01', '--end', '2024-12-31', '--columns', 'money'];
+    await succeed(environment(), [...words, '--include-pending', '--format', 'ndjson', '--out', exported]);
+    await change({ main_memo: 'changed' }, { donor_last_name: 'Changed' });
+    await change({ amount: '7.00', net_amount: '7.00', fee_amount: '0.00', allocation_amount: null, designation: 'Other' });
+    for (const [address, { path, id }] of files) {
+      const line = `${path}: the books make the same bytes (receipt ${id} of ${organization.name}, data version 1)`;
+      expect([address, await prove(path, '--organization', organization.name)]).toEqual([address, done(line)]);
+    }
+    expect(await proveJson(exported)).toMatchObject({ verdict: 'same', reason: null, organization: organization.name, dataVersion: 1 });
+  });
+
+  test('needs no file where a receipt is named', async () => {
+    const { id } = await take(`/export/deposit-details.csv?${EVER}`);
+    expect(await prove('--organization', organization.name, '--receipt', id)).toMatchObject({ status: 0, stderr: '' });
+    expect(await prove('--receipt', id)).toEqual(misused('--receipt needs --organization'));
+    expect(await prove()).toEqual(misused('Name a file, or a receipt with --receipt'));
+    const other = await createOrganization(gateway.services);
+    expect(await prove('--organization', other.name, '--receipt', id)).toEqual(failed(`The organization has no receipt ${id}`));
+  });
+
+  test.each([
+    ['csv', /"(?=2024)/, "'", 1, ['transaction_date']],
+    ['ndjson', /"amount":"/, '"amount":"9', 1, ['amount']],
+    ['json', /"Complete"/, '"Compleat"', null, null],
+  ] as const)('is told where a changed file of %s differs from that of its receipt', async (format, text, by, row, columns) => {
+    const { path, id, body } = await take(`/export/deposit-details.${format}?${EVER}&columns=transaction_date,amount,status`);
+    await writeFile(path, body.toString().replace(text, by));
+    expect((await prove(path)).stderr).toContain(`${path}: no receipt has the SHA-256 of this file.`);
+    const proof = (await proveJson(path, '--organization', organization.name, '--receipt', id)) as { firstDifference: { row: number } };
+    expect(proof).toMatchObject({ verdict: 'different', reason: 'other-file', sameMoney: true, receipt: id });
+    if (row !== null) expect(proof.firstDifference).toMatchObject({ row, ...(format === 'ndjson' && { columns }) });
+    else expect(proof.firstDifference).toMatchObject({ columns: ['status'] });
+  });
+
+  test('is told where a cut file ends', async () => {
+    const { path, id, body } = await take(`/export/deposit-details.ndjson?${EVER}`);
+    const cut = body.indexOf('\n') + 1;
+    await writeFile(path, body.subarray(0, cut));
+    expect(await proveJson(path, '--organization', organization.name, '--receipt', id)).toMatchObject({
+      ...{ verdict: 'different', reason: 'other-file', firstDifference: { offset: cut, row: null, columns: null } },
+    });
+  });
+
+  test('finds no receipt of a file of another organization, nor of one that never left', async () => {
+    const { path } = await take(`/export/deposit-details.csv?${EVER}`);
+    const other = await createOrganization(gateway.services);
+    const stray = join(directory, 'stray.csv');
+    await writeFile(stray, 'amount\r\n');
+    for (const words of [[path, '--organization', other.name], [stray]]) {
+      const { status, stdout, stderr } = await prove(...words);
+      expect([status, stdout, stderr.split('. ')[0]]).toEqual([1, '', `${words[0]}: no receipt has the SHA-256 of this file`]);
+    }
+    expect((await prove(join(directory, 'missing'))).stderr).toContain('The file cannot be read: ENOENT');
+  });
+
+  test("gives the donor's name that no receipt keeps", async () => {
+    const { path } = await take(`/export/deposit-details.csv?${EVER}&as_of=1&donor_name=adams`);
+    expect((await prove(path)).stderr).toContain(
+      "the file was chosen by a donor's name, which no receipt keeps: give it with --donor-name",
+    );
+    expect(await prove(path, '--donor-name', 'adams')).toMatchObject({ status: 0 });
+    expect((await prove(path, '--donor-name', 'other')).stderr).toContain("the donor's name is perhaps not the one");
+    const kept = await gateway.database.client.query(
+      `SELECT file_address FROM audit_record WHERE kind = 'file' AND 'donor_name' = ANY(conditions)`,
+    );
+    expect(kept.rows).toEqual([{ file_address: EVER }]);
+  });
+
+  test('is told whether it is the money or the texts that the database has otherwise', async () => {
+    await change({ amount: '7.00', net_amount: '7.00', fee_amount: '0.00', allocation_amount: null }, { donor_first_name: 'Ada' });
+    const { path } = await take(`/export/deposit-details.csv?${EVER}`);
+    await tamper(`donor_first_name = 'Erased'`);
+    expect(await proveJson(path)).toMatchObject({
+      verdict: 'different',
+      reason: 'other-texts',
+      sameMoney: true,
+      firstDifference: { columns: ['donor_first_name'] },
+    });
+    await tamper(`amount = 8`);
+    const { status, stderr } = await prove(path);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining('the money of that state is not what it was: the database was changed behind the gateway'),
+    ]);
+    await tamper(`amount = 7, donor_first_name = 'Ada'`);
+    await gateway.database.client.query(`UPDATE audit_record SET rendering = 1 WHERE rendering IS NOT NULL`);
+    expect(await prove(path)).toMatchObject({ status: 0 });
+    await tamper(`donor_first_name = 'Erased'`);
+    expect(await proveJson(path)).toMatchObject({ reason: 'other-rendering' });
+    await gateway.database.client.query(`UPDATE data_version SET recorded_at = recorded_at + interval '1 day' WHERE organization_id = $1`, [
+      organization.id,
+    ]);
+    expect(await proveJson(path)).toMatchObject({ verdict: 'unproven', reason: 'no-state' });
+    await gateway.database.client.query(`UPDATE data_version SET recorded_at = recorded_at - interval '1 day' WHERE organization_id = $1`, [
+      organization.id,
+    ]);
+  });
+
+  test('proves nothing by the receipt of a file that was cut', async () => {
+    const own = await createOrganization(gateway.services);
+    await fillReport(gateway.database.client, own.id, 40_000, `repeat('x', 100)`);
+    const response = await ask(`${gateway.url}/export/deposit-details.csv?${EVER}`, { headers: { Provision: own.apiProvision } });
+    response.destroy();
+    const id = String(response.headers['x-export-id']);
+    await receiptOf(id, { Provision: own.apiProvision });
+    expect((await prove('--organization', own.name, '--receipt', id)).stderr).toContain('the file did not leave as a whole');
+  });
+
+  test('leaves a reading in the audit, which tells no address of a file and is in order', async () => {
+    const { path, body } = await take(`/export/deposit-details.csv?${EVER}&transaction_id=T1`);
+    await prove(path);
+    expect(sha256(await readFile(path))).toBe(sha256(body));
+    const list = await succeed(environment(), ['--json', 'audit', '--organization', organization.name]);
+    const [, proof] = JSON.parse(list) as { operation: string; conditions: string[]; kind: string }[];
+    expect(proof).toMatchObject({ kind: 'read', operation: 'prove', conditions: ['transaction_id'] });
+    expect(list).not.toContain('transaction_id=T1');
+    expect(list).not.toContain('fileAddress');
+  });
+});

@@ -11,10 +11,12 @@ import {
   parseFileOptions,
   parseFileQuery,
   toFileLayout,
+  type FileQuery,
 } from '../formats/file-address';
 import type { RequestContext } from '../resolvers/request/request-context';
 import { RENDERING } from '../rows/row-stream';
 import { ALL_TIME } from '../values/dates';
+import type { FindDates } from '../values/periods';
 import { fileFormatNames, fileFormats, type FileFormat } from '../values/file-formats';
 import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import { EntityTag } from '../http/entity-tag';
@@ -35,6 +37,8 @@ const DATE_BASIS = 'X-Export-Date-Basis';
 const FROM_VERSION = 'X-Export-From-Version';
 /** Sent where the organization has closed months, in the state that the file is of. */
 const CLOSED_THROUGH = 'X-Closed-Through';
+/** The state of the books that a file is of, for a copy of the lines that follows them from there. */
+const PLACE = 'X-Export-Place';
 /** The control totals of a file, by their headers and trailers. A total without a value is left out. */
 const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | null | undefined>> = {
   'X-Export-Rows': ({ rows }) => rows,
@@ -59,7 +63,15 @@ export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
       `/export/${name}.${format}`,
       async (attempt) => {
         const { context, request } = attempt;
-        const file = await resolver.file(name, (findDates) => parseFileQuery(name, request.query, findDates), context);
+        const read = (findDates: FindDates): FileQuery => {
+          // A follower waits for a change, and hears of its faults before.
+          parseFileOptions(request.query);
+          const query = parseFileQuery(name, request.query, findDates);
+          // A follower reads the last row, which no other format has.
+          if (query.changes?.place !== undefined && format !== 'ndjson') throw new InputError('since is for deposit-changes.ndjson');
+          return query;
+        };
+        const file = await resolver.file(name, read, context);
         await sendFile(file, { name, format }, attempt, kit);
       },
     ]),
@@ -105,13 +117,17 @@ function toNameAndFormat(file: string): FileName {
 
 async function sendFile(file: FileSource, { name, format }: FileName, attempt: Attempt, { readerPace, audit }: DoorKit): Promise<void> {
   const { context, request, response } = attempt;
-  const isFollowed = file.query.changes?.waitSeconds !== undefined;
-  // A follower reads the last row, which no other format has.
-  if (isFollowed && format !== 'ndjson') throw new InputError('since is for deposit-changes.ndjson');
-  const usualTotals = isFollowed ? 'skip' : file.bytesWithTotals ? 'trailers' : 'headers';
+  const place = file.query.changes?.place;
+  const usualTotals = place !== undefined ? 'skip' : file.bytesWithTotals ? 'trailers' : 'headers';
   const { hasBom, totals: totalsMode = usualTotals } = parseFileOptions(request.query);
   const { head, template, tail } = toFileLayout(file.query, format, hasBom, toPlace(file.lineSet.state ?? ''));
   const { startDate, endDate, dateBasis, state } = file.lineSet;
+  if (place !== undefined && place === toPlace(state!)) {
+    // Nothing was read, and nothing is, so that there is no receipt.
+    setDataVersion(response, context, state);
+    response.set({ [PLACE]: place, 'Content-Type': fileFormats[format].mediaType }).end(tail);
+    return;
+  }
   const tag = new EntityTag(file.rows, { head, template, tail }, state);
   if (tag.answersNotModified(request, response, context)) return;
   // The snapshot of the rows reads it first, because the last COPY ends the snapshot.
@@ -145,11 +161,15 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
     range: () => toRange({ ...(file.query.changes ? ALL_LINES : file.lineSet), conditions: namesOfConditions(file.query) }),
     areInHeaders: totalsBefore !== undefined,
     ...(isFile && {
-      lines: () => file.bytesWithTotals && (totals()?.lines ?? file.rows.rowCount?.()),
+      lines: () => (file.facts.report === 'deposit-summary' ? undefined : (totals()?.lines ?? file.rows.rowCount?.())),
       file: { ...file.facts, format, fileAddress: formatKeptAddress(file.query, hasBom), rendering: RENDERING },
     }),
     atEnd: () => ({
-      ...(isFile && { ...count.facts, lines: totals()?.lines ?? null, ...digestsOf(totals()) }),
+      ...(isFile && {
+        ...count.facts,
+        lines: totals()?.lines ?? (file.query.changes && file.rows.rowCount?.()) ?? null,
+        ...digestsOf(totals()),
+      }),
       ...(state !== undefined && { dataVersion: numberOf(state) }),
     }),
   };
@@ -161,6 +181,7 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
         tag.set(response, context);
         response.set({
           ...headers,
+          [PLACE]: toPlace(state ?? context.books.version!),
           'Content-Type': fileFormats[format].mediaType,
           'Content-Disposition': `attachment; filename="${name}-${DAYS_OF[dateBasis]}${startDate}-${endDate}${stateOf(file, context)}.${format}"`,
           ...(isFile && open && { 'X-Export-Id': open.id }),

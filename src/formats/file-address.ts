@@ -42,7 +42,7 @@ interface FileChanges {
   readonly to?: AsOf | undefined;
   /** All classes when it is missing. */
   readonly classes?: readonly ChangeClass[];
-  /** The place that a follower has come to: the number of a version, or the `next` of its last file. */
+  /** The place that a follower has come to. */
   readonly place?: string;
   /** The seconds that a follower waits for a change; undefined for a file of no follower. */
   readonly waitSeconds?: number;
@@ -259,13 +259,18 @@ export function parseFileOptions(given: QueryString): FileOptions {
 
 /** The parameters of a follower: the version that it has, and the seconds that it waits for another one. */
 const FOLLOWING = {
-  since: parameter('the number of a version, or the `next` of the last answer', (text) => (PLACE.test(text) ? text : undefined))('since'),
-  wait: parameter('seconds from 0 to 60', (text) => (/^([0-9]|[1-5][0-9]|60)$/.test(text) ? Number(text) : undefined))('wait'),
+  since: parameter('the X-Export-Place of an export, or the `next` of the last answer', (text) => (PLACE.test(text) ? text : undefined))(
+    'since',
+  ),
+  wait: parameter('seconds from 0 to 50', (text) => (/^([0-9]|[1-4][0-9]|50)$/.test(text) ? Number(text) : undefined))('wait'),
 };
-const PLACE = /^[1-9][0-9]{0,14}(?:\.[0-9]{1,18})?$/;
+/** The stamp of a data version. */
+const PLACE = /^(?:0|[1-9][0-9]{0,14}\.[0-9]{1,18})$/;
 
 /** Reads what a follower asks for: the changes of all lines since a version. Throws as `parseFileQuery`. */
 function parseFollowing(given: QueryString): FileQuery {
+  const other = Object.keys(given).find((name) => Object.hasOwn(PARAMETERS['deposit-changes'], name) || name === PERIOD);
+  if (other !== undefined) throw new InputError(`since is of all lines: give it without ${other}`);
   assertKnown(given, [...Object.keys(FOLLOWING), ...fileOptionNames]);
   const place = readValue('since', FOLLOWING.since, given.since) as string;
   const waitSeconds = (readValue('wait', FOLLOWING.wait, given.wait) ?? 0) as number;
@@ -349,6 +354,7 @@ export const namesOfConditions = (query: FileQuery): string[] => [
   ...(query.lines.asOf ? [toStateCondition(asOfNames.file, query.lines.asOf)] : []),
   ...(query.changes ? [toStateCondition('from', query.changes.from)] : []),
   ...(query.changes?.to ? [toStateCondition('to', query.changes.to)] : []),
+  ...(query.changes?.classes ?? []).map((name) => `class=${name}`),
   ...(query.groupBy ?? []).map((by) => GROUPED_BY + by),
 ];
 

@@ -32,7 +32,7 @@ const TOTALS = [
 const EXPOSED_HEADERS = [
   ...['X-Request-Id', 'Retry-After', 'X-GraphQL-Cost', 'X-Data-Version', 'ETag', 'Allow', 'Content-Disposition', 'Provision-Expires'],
   ...['Deprecation', 'Sunset', 'Link', 'RateLimit', 'RateLimit-Policy', 'Server-Timing'],
-  ...['Id', 'Range', 'Date-Basis', 'From-Version', ...TOTALS].map((name) => `X-Export-${name}`),
+  ...['Id', 'Range', 'Date-Basis', 'From-Version', 'Place', ...TOTALS].map((name) => `X-Export-${name}`),
 ].join();
 
 /** The longest time that Chromium keeps the answer to a preflight. */

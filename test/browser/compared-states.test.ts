@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { importLines, v2Line } from '../support/gateway';
+import { createOrganization, importLines, v2Line } from '../support/gateway';
 import { logIn, openPlayground } from '../support/playground-browser';
 
 const NOW = '2024-06-15T12:00:00Z';
@@ -59,6 +59,9 @@ test('a finance person compares the books with a file that they booked, and the 
   await page.keyboard.press('Escape');
   await page.getByRole('tab', { name: 'Chart' }).click();
   await page.getByRole('img', { name: 'Waterfall chart of Received: from 216,867.82 to 216,967.82, by the classes of changes.' }).waitFor();
+  await page.getByText('The axis does not begin at zero').waitFor();
+  await page.setViewportSize({ width: 390, height: 800 });
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
   expect(faults).toEqual([]);
   await page.context().close();
 });
@@ -77,6 +80,32 @@ test('a finance person compares with the end of a day or a change, and reads why
   await editor.getByLabel('End of the day').fill('2024-05-01');
   await editor.getByRole('button', { name: 'Set' }).click();
   await page.getByRole('alert').getByText('There is no state of the books at the end of May 1, 2024.').waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a finance person reads in the report of a closed month what came late, and goes on to what changed since the close', async () => {
+  const of = await createOrganization(gateway.services);
+  await importLines(gateway.services, of, BOOKED);
+  await gateway.services.periods.close({ ...of, timeZone: 'UTC', fiscalYearStart: 1 }, '2024-05-31', undefined, { name: 'ada' });
+  const report = { as: of, hash: `#reports/deposits?${MAY}`, now: NOW, locale: 'en-US' };
+  const { page, faults } = await gateway.visit(report);
+  await logIn(page);
+  await page.getByText('216,867.82').first().waitFor();
+  expect(await page.getByText(/late change/).count()).toBe(0);
+  await importLines(gateway.services, of, [gift('9', '150.00'), gift('2', '100.00', { city: 'Lyon' })], { acceptsLate: true });
+  await page.getByRole('button', { name: 'Run again' }).click();
+  await page.getByText('1 late change since the close through May 31, 2024: +150.00').waitFor();
+  await page.getByRole('button', { name: 'See what changed' }).click();
+  const bridge = page.getByRole('table', { name: 'From the earlier figures to the later ones' });
+  await bridge.getByRole('row').filter({ hasText: 'As it is now' }).filter({ hasText: '217,017.82' }).waitFor();
+  await page.getByRole('button', { name: /^Remove Changed since/ }).click();
+  await page
+    .getByRole('region', { name: 'Closes' })
+    .getByRole('button', { name: /May 3, 2024 – May 31, 2024/ })
+    .click();
+  await bridge.waitFor();
+  expect(new URL(page.url()).hash).toContain('since=2');
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -56,7 +56,8 @@ describe('an operator who closes months', () => {
     const first = await asJson<object>([...words, '--through', '2024-10-15', '--note', ' Booked ']);
     const none = { lines: 0, transactions: 0, deposits: 0, lineAmount: '0.00', transactionAmount: '0.00', allocationAmount: '0.00' };
     const digest = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
-    const empty = { ...none, unknownAllocations: 0, digest: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' };
+    const emptyDigest = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+    const empty = { ...none, unknownAllocations: 0, digest: emptyDigest, moneyDigest: digest };
     const september = {
       lines: 1,
       transactions: 1,
@@ -71,8 +72,8 @@ describe('an operator who closes months', () => {
     expect(first).toEqual({
       ...{ version: 2, through: '2024-10-15', closedAt: at, closedBy: expect.any(String) as string, note: 'Booked', ...open },
       months: [
-        { startDate: '2024-09-10', endDate: '2024-09-30', ...september, unknownAllocations: 0, digest },
-        { startDate: '2024-10-01', endDate: '2024-10-15', ...october, unknownAllocations: 1, digest },
+        { startDate: '2024-09-10', endDate: '2024-09-30', ...september, unknownAllocations: 0, digest, moneyDigest: digest },
+        { startDate: '2024-10-01', endDate: '2024-10-15', ...october, unknownAllocations: 1, digest, moneyDigest: digest },
       ],
     });
     const second = await asJson<{ months: object[] }>([...words, '--through', '2024-10-31']);

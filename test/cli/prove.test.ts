@@ -70,7 +70,7 @@ describe('an operator who proves a file', () => {
     '/reports/mine.csv?bom=true',
     `/export/deposit-changes.csv?${EVER}&from=1&class=MONEY&class=RELABELLED&columns=class,after_amount`,
     `/export/deposit-changes.json?${EVER}&from=1&to=1`,
-    '/export/deposit-changes.ndjson?since=1',
+    '/export/deposit-changes.ndjson?since=0',
     '/reports/mine.ndjson?startDate=2024-01-01',
   ];
 

@@ -44,10 +44,11 @@ export class Stopwatch {
   }
 }
 
-/** The time that a request has waited for a lane of the report queue, and for the database. */
+/** The time that a request has waited for a lane of the report queue, for the database, and for a change of the books. */
 export class RequestTimes {
   /** Undefined when the request is not traced. */
   spans: RequestSpans | undefined;
   readonly queue = new Stopwatch(() => this.spans);
   readonly database = new Stopwatch(() => this.spans);
+  readonly change = new Stopwatch(() => this.spans);
 }

@@ -6,6 +6,9 @@ import { Prisma } from '../../generated/prisma/client';
  */
 export type VersionStamp = string;
 
+/** The stamp of books that have not changed yet. */
+export const NO_VERSION: VersionStamp = '0';
+
 const STAMP = `number || ' ' || (extract(epoch FROM recorded_at) * 1000000)::bigint`;
 /** The SQL of the stamp of a row of data_version. */
 export const VERSION_STAMP = Prisma.raw(STAMP);
@@ -13,7 +16,7 @@ export const VERSION_STAMP = Prisma.raw(STAMP);
 /** The SQL of the stamp of the newest version of an organization, whose id is an SQL expression. */
 export const selectStamp = (organizationId: string): string =>
   `COALESCE((SELECT ${STAMP} FROM data_version
-    WHERE organization_id = ${organizationId} ORDER BY number DESC LIMIT 1), '0')`;
+    WHERE organization_id = ${organizationId} ORDER BY number DESC LIMIT 1), '${NO_VERSION}')`;
 
 /** The same as a part of a composed statement. The organization is a value of its own, by which a distributed database finds its node. */
 export const stampOf = (organizationId: number): Prisma.Sql => {

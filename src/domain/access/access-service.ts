@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessProvision, AccessRow } from '../../data/access/access-store';
 import type { BookState } from '../../data/reading/replica';
 import { RequestTimes } from '../../data/postgres/request-times';
-import { numberOf, type VersionStamp } from '../../data/postgres/version-stamp';
+import type { VersionStamp } from '../../data/postgres/version-stamp';
 import { AppError } from '../../errors';
 import type { Credentials } from './credentials';
 import { assertNewEnough } from '../books/least-version';
@@ -22,7 +22,7 @@ export interface ForeseenMember {
   readonly version: VersionStamp;
 }
 
-/** Milliseconds between two looks at the version of the books. */
+/** Milliseconds between two looks at the version of the books, on average. */
 const LOOK_MS = 500;
 
 export class AccessService {
@@ -72,14 +72,13 @@ export class RequestAccess {
   }
 
   /**
-   * Waits until the books have gone beyond a version, or until `isOver`. The request is then of the newest version. Callers who wait share the
-   * statements of the checks. Throws as `recheck`, and the abort reason when the reader has left.
+   * Looks in a moment whether the books have changed; the request is then of the newest version. Callers who wait share the statements of the
+   * checks. Throws as `recheck`, and the abort reason when the reader has left.
    */
-  async waitForChange(version: number, isOver: () => boolean, signal: AbortSignal): Promise<void> {
-    while (this.state && numberOf(this.state.version) === version && !isOver()) {
-      await sleep(LOOK_MS, undefined, { signal });
-      this.state = await this.recheck();
-    }
+  async lookAgain(signal: AbortSignal): Promise<void> {
+    // Callers who wait for the same change must not all ask at once.
+    await sleep(LOOK_MS * (0.5 + Math.random()), undefined, { signal }).catch(() => signal.throwIfAborted());
+    this.state = await this.recheck();
   }
 
   /** Authorizes a login: the provision must be valid and needs no privilege. Throws an AppError. */

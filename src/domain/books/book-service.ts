@@ -8,7 +8,7 @@ import {
   type VersionList,
 } from '../../data/books/book-store';
 import type { NewVersion } from '../../data/books/book-transaction';
-import { instantOf, numberOf, type VersionStamp } from '../../data/postgres/version-stamp';
+import { instantOf, NO_VERSION, numberOf, type VersionStamp } from '../../data/postgres/version-stamp';
 import type { LineSet } from '../../data/books/line-set';
 import type { ReportSnapshot } from '../../data/reading/report-snapshot';
 import type { BooksRequest, RequestBooks } from '../../data/books/request-books';
@@ -100,6 +100,12 @@ export class BookService {
     if (to === undefined || numberOf(from) <= numberOf(to)) return { lineSet, from, to };
     const fault = `from is version ${numberOf(from)} and to is version ${numberOf(to)}: from must not come after to`;
     throw new InputError(fault, argument ?? 'from');
+  }
+
+  /** The stamp of a version by its number, which is 0 before the first; undefined when the books have no such version. */
+  async findVersion(organizationId: number, version: number, books: RequestBooks): Promise<VersionStamp | undefined> {
+    if (version === 0) return NO_VERSION;
+    return (await this.store.findState(organizationId, { version }, books)).state ?? undefined;
   }
 
   /** The stamp of a state's version. Throws as `inState`. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FileEntry } from '../../data/audit/audit-store';
 import type { LineSet } from '../../data/books/line-set';
 import type { RequestBooks } from '../../data/books/request-books';
-import { instantOf, numberOf, toPlace } from '../../data/postgres/version-stamp';
+import { instantOf, NO_VERSION, numberOf, toPlace } from '../../data/postgres/version-stamp';
 import { OperatorError } from '../../errors';
 import { chosenColumns, parseKeptAddress, toFileLayout, type FileQuery } from '../../formats/file-address';
 import type { RowTemplate } from '../../rows/row-template';
@@ -138,13 +138,17 @@ export class ProofService {
   }
 
   private async toChanges(
-    { from, classes }: NonNullable<FileQuery['changes']>,
+    { from, classes, place }: NonNullable<FileQuery['changes']>,
     { state, ...lineSet }: LineSet,
     opened: RequestBooks,
     template: RowTemplate,
   ): Promise<RemadeRows> {
     const { books, depositChanges } = this.parts;
-    const set = await books.between(lineSet, { from, to: { version: numberOf(state!) } }, opened);
+    const { organizationId } = lineSet;
+    const first = place === undefined ? undefined : await books.findVersion(organizationId, from.version!, opened);
+    const set = first
+      ? { lineSet, from: first, to: state }
+      : await books.between(lineSet, { from, to: { version: numberOf(state!) } }, opened);
     return { rows: depositChanges.rows(set, classes, opened).bytes(template), digests: () => ({}) };
   }
 
@@ -174,8 +178,6 @@ async function* toBlocks(pieces: FilePieces): AsyncGenerator<Buffer> {
     else yield* piece;
   }
 }
-
-const NO_VERSION = '0';
 
 async function toSha256(content: AsyncIterable<Buffer>): Promise<string> {
   const hash = createHash('sha256');

@@ -77,9 +77,11 @@ export class DepositChangeService {
   /** All changes, or those of some classes, in their order. Their bytes are read after all other data of the answer. */
   rows(set: ChangeSet, classes: readonly ChangeClass[] | undefined, { snapshot }: RequestBooks): FileRows {
     const copy = snapshot.prepare();
+    let rowCount: number | undefined;
     return {
       key: JSON.stringify(['changes', set, classes]),
-      bytes: (template) => renderRows(this.store.copyChanges(copy, set, classes, template.columns), template),
+      bytes: (template) => renderRows(this.store.copyChanges(copy, set, classes, template.columns), template, (rows) => (rowCount = rows)),
+      rowCount: () => rowCount,
     };
   }
 

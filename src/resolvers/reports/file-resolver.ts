@@ -1,7 +1,8 @@
 import type { AuditEntry } from '../../data/audit/audit-store';
 import type { LineSet } from '../../data/books/line-set';
 import type { MemberAccess } from '../../domain/access/access-service';
-import { numberOf, toPlace, type VersionStamp } from '../../data/postgres/version-stamp';
+import type { ChangeSet } from '../../data/reports/deposit-change-store';
+import { numberOf, toPlace } from '../../data/postgres/version-stamp';
 import type { BookService } from '../../domain/books/book-service';
 import type { PeriodService } from '../../domain/reports/period-service';
 import type { AuditService, FileFacts } from '../../domain/audit/audit-service';
@@ -12,7 +13,7 @@ import { authorizeTotals, toSummaryRows, type DepositSummaryService } from '../.
 import type { SystemAccess } from '../../domain/access/request-caller';
 import { assertTakesPeriod, REPORT_DATES, toReportDocument, type SavedReportService } from '../../domain/reports/saved-report-service';
 import { AppError, InputError } from '../../errors';
-import { asOfNames, type AsOf } from '../../formats/as-of';
+import { asOfNames } from '../../formats/as-of';
 import { parsePeriod, reportOf, type FileQuery, type FileReport, type QueryString } from '../../formats/file-address';
 import { tellsDonorsByName } from '../../formats/line-groups';
 import type { FileRows } from '../../rows/row-stream';
@@ -200,9 +201,9 @@ export class FileResolver {
     const { depositChanges } = this.services;
     const { books } = context;
     const { classes } = changes;
-    const states = changes.waitSeconds === undefined ? changes : await this.follow(changes, changes.waitSeconds, context);
-    const set = await this.services.books.between(toNarrowedLineSet(granted.organization.id, query.lines), states, books);
-    assertFollowed(changes, set.from);
+    const lineSet = toNarrowedLineSet(granted.organization.id, query.lines);
+    const isFollowed = changes.place !== undefined;
+    const set = isFollowed ? await this.follow(lineSet, changes, context) : await this.services.books.between(lineSet, changes, books);
     const rows = depositChanges.rows(set, classes, books);
     return {
       query,
@@ -221,16 +222,27 @@ export class FileResolver {
     };
   }
 
-  /** The states between which a follower asks for changes: the second one is the newest, once it is not the first or the wait is over. */
+  /**
+   * The changes that a follower asks for: from its place to the newest state, once that is another one or the wait is over. Throws
+   * INVALID_PARAMETERS when the books have not been at that place: a restored backup goes on with the same numbers of versions.
+   */
   private async follow(
-    { from }: NonNullable<FileQuery['changes']>,
-    waitSeconds: number,
-    { access, books }: RequestContext,
-  ): Promise<{ readonly from: AsOf; readonly to: AsOf }> {
-    const end = performance.now() + waitSeconds * MS_PER_SECOND;
-    await access.waitForChange(from.version!, () => performance.now() >= end || this.isStopping(), books.signal);
+    lineSet: LineSet,
+    { place, waitSeconds = 0, from: { version } }: NonNullable<FileQuery['changes']>,
+    { access, books, times, receivedAt }: RequestContext,
+  ): Promise<ChangeSet> {
+    const end = receivedAt.getTime() + waitSeconds * MS_PER_SECOND;
     // Access was checked, so that its version is known.
-    return { from, to: { version: numberOf(access.bookState!.version) } };
+    const isThere = (): boolean => toPlace(access.bookState!.version) === place;
+    while (isThere() && Date.now() < end) {
+      await times.change.during(access.lookAgain(books.signal));
+      if (this.isStopping()) break;
+    }
+    const to = access.bookState!.version;
+    if (isThere()) return { lineSet, from: to, to };
+    const from = await this.services.books.findVersion(lineSet.organizationId, version!, books);
+    if (from !== undefined && toPlace(from) === place) return { lineSet, from, to };
+    throw new InputError('since: these are other books than those that were followed: begin with an export again');
   }
 
   private async summary(query: FileQuery, granted: MemberAccess, context: RequestContext): Promise<FileSource> {
@@ -260,12 +272,6 @@ export class FileResolver {
   private closedThrough({ organizationId, state }: LineSet, { books }: RequestContext): Promise<LocalDate | null> {
     return this.services.periods.closedThrough(organizationId, state, books);
   }
-}
-
-/** Checks that a follower has come from these books. A restored backup goes on with the same numbers of versions. */
-function assertFollowed({ place }: NonNullable<FileQuery['changes']>, from: VersionStamp): void {
-  if (!place?.includes('.') || place === toPlace(from)) return;
-  throw new InputError(`since: version ${numberOf(from)} is of other books than those that were followed: begin with an export again`);
 }
 
 const MS_PER_SECOND = 1000;

@@ -30,7 +30,7 @@ const pointStyles = ['circle', 'rect', 'triangle', 'rectRot', 'star', 'crossRot'
  */
 export function drawChart(
   canvas: HTMLCanvasElement,
-  { kind, labels, ticks, series, valueKind }: DrawnChart,
+  { kind, labels, ticks, series, valueKind, range }: DrawnChart,
   isForPaper = false,
 ): () => void {
   const styles = getComputedStyle(canvas);
@@ -40,7 +40,7 @@ export function drawChart(
     canvas.style.color = `var(${variable})`;
     return styles.color;
   };
-  const hasSpans = series.some(({ spans }) => spans !== undefined);
+  const hasSpans = range !== undefined;
   const datasets = series.map(({ shortName, values, spans }, index): ChartDataset<'line' | 'bar', Point[]> => {
     const color = resolve(`--chart-${String(index + 1)}`);
     return {
@@ -70,8 +70,15 @@ export function drawChart(
       color: text,
       interaction: { mode: 'nearest', intersect: false },
       scales: {
-        x: { ticks: { color: muted, callback: (index) => [...(ticks[Number(index)] ?? [])] }, grid: { display: false } },
-        y: { beginAtZero: !hasSpans, ...(hasSpans && toRange(series)), ticks: { color: muted }, grid: { color: grid } },
+        x: {
+          ticks: {
+            color: muted,
+            callback: (index) => [...(ticks[Number(index)] ?? [])],
+            ...(hasSpans && { autoSkip: false, maxRotation: 0 }),
+          },
+          grid: { display: false },
+        },
+        y: { beginAtZero: !range, ...range, ticks: { color: muted }, grid: { color: grid } },
       },
       plugins: {
         legend: { labels: { color: text, usePointStyle: kind === 'line' } },
@@ -99,14 +106,6 @@ export function drawChart(
 type Point = number | [number, number] | null;
 
 const toSpan = (span: readonly [string, string] | undefined): Point => (span ? [toLength(span[0]), toLength(span[1])] : null);
-
-/** The part of the axis that the steps between the first and the last bar need, with room for a part of those two. */
-function toRange(series: DrawnChart['series']): { readonly suggestedMin: number; readonly suggestedMax: number } {
-  const ends = series.flatMap(({ spans = [] }) => spans.flatMap((span) => (span ? [toLength(span[1])] : [])));
-  const [low, high] = [Math.min(...ends), Math.max(...ends)];
-  const room = (high - low || Math.abs(high) || 1) / 4;
-  return { suggestedMin: low > 0 ? Math.max(0, low - room) : low - room, suggestedMax: high + room };
-}
 
 /** Breaks a text into lines, because a canvas cuts what is wider than itself. A word goes on in the next line only where it is longer. */
 function wrap(text: string): string[] {

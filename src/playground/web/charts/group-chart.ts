@@ -13,6 +13,8 @@ export interface DrawnChart {
   /** The same labels for the axis, in lines. Names are cut there where they are long; numbers, ids and dates are not. */
   readonly ticks: readonly (readonly string[])[];
   readonly series: readonly ChartSeries[];
+  /** The part of the vertical axis that is drawn, for bars that do not begin at zero. */
+  readonly range?: { readonly min: number; readonly max: number };
   /** Decides how the values are written. */
   readonly valueKind: ColumnKind;
   /** A sentence that says what the chart shows, for screen readers. */

@@ -29,7 +29,7 @@ export function FilterBar({ provision, choices, filters, needs, names, today, on
   const adder = useRef<HTMLButtonElement>(null);
   const { part: editor, focusField } = useFieldFocus<HTMLDivElement>();
   const isMissing = lacksCondition(choices);
-  const open = isMissing ? needs : chosen;
+  const open = chosen ?? (isMissing ? needs : undefined);
   const chips = toConditions(choices, names.nameOf, writeValue);
   const close = (): void => {
     setChosen(undefined);

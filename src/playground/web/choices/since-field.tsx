@@ -5,6 +5,7 @@ import receiptsQuery from '../queries/receipts.graphql?raw';
 import { askGateway } from '../session/gateway-client';
 import { createCellFormat } from '../values/cell-format';
 import { filterTitles } from './choice-texts';
+import { fetchCloses, type Close } from './closes';
 import type { ReportChoices } from './report-choices';
 import { StateField } from './state-field';
 
@@ -18,6 +19,7 @@ interface SinceFieldProps {
 /** Asks for the state that changes begin with: that of a file that the person took, of a day's end, or after a change. */
 export function SinceField({ provision, choices, today, onChange }: SinceFieldProps) {
   const [files, setFiles] = useState<readonly TakenFile[]>();
+  const [closes, setCloses] = useState<readonly Close[]>([]);
   const [problem, setProblem] = useState('');
   useEffect(() => {
     const controller = new AbortController();
@@ -27,8 +29,10 @@ export function SinceField({ provision, choices, today, onChange }: SinceFieldPr
         if (!controller.signal.aborted) setProblem((error as Error).message);
       },
     );
+    fetchCloses(provision, controller.signal).then(setCloses, () => undefined);
     return () => controller.abort();
   }, [provision]);
+  const { format } = createCellFormat(navigator.languages);
   return (
     <div className="since">
       <StateField
@@ -43,9 +47,27 @@ export function SinceField({ provision, choices, today, onChange }: SinceFieldPr
           {problem}
         </p>
       )}
+      {closes.length > 0 && (
+        <section aria-label="Closes">
+          <h3>or the close of a month</h3>
+          <ul>
+            {closes.map(({ version, startDate, through, closedAt }) => (
+              <li key={version}>
+                <button type="button" onClick={() => onChange({ ...choices, since: String(version), period: `${startDate}..${through}` })}>
+                  <strong>
+                    {format(startDate, 'date')} – {format(through, 'date')}
+                  </strong>
+                  <span>closed {format(closedAt, 'instant')}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
       {files && (
         <section aria-label="Files that you took">
-          <h3>{files.length > 0 ? 'or when you took this file' : 'You have taken no file yet that could be compared with.'}</h3>
+          <h3>{files.length > 0 ? 'or when you took this file' : 'The gateway has sent you no file of lines yet.'}</h3>
+          <p className="note">A spreadsheet that this page wrote names its version of the books on its second sheet: type it above.</p>
           <ul>
             {files.map((file) => (
               <li key={file.id}>
@@ -77,7 +99,9 @@ function toTakenFiles(receipts: readonly Receipt[]): TakenFile[] {
   const { format } = createCellFormat(navigator.languages);
   const known = new Map<string, TakenFile>();
   for (const { id, operation, startedAt, outcome, startDate, endDate, pending, conditions, dataVersion } of receipts) {
-    if (outcome !== 'WHOLE' || dataVersion === null || !startDate || !endDate) continue;
+    // A file of changes is of all days, whatever it was asked for.
+    if (outcome !== 'WHOLE' || dataVersion === null || !startDate || !endDate || conditions.some((name) => name.startsWith('from=')))
+      continue;
     const isAllTime = startDate === ALL_TIME.startDate && endDate === ALL_TIME.endDate;
     const isOfGifts = conditions.includes('date_basis=TRANSACTION_DATE');
     const range = isAllTime ? 'All time' : `${format(startDate, 'date')} – ${format(endDate, 'date')}`;
@@ -89,7 +113,7 @@ function toTakenFiles(receipts: readonly Receipt[]): TakenFile[] {
       name: isOfGifts ? `${range}, by gift date` : range,
       about: [
         `${format(startedAt, 'instant')}, after change ${format(dataVersion, 'count')}`,
-        operation.slice(operation.lastIndexOf('/') + 1),
+        toReport(operation),
         ...(isNarrowed ? ['narrowed by filters, which are not kept'] : []),
       ].join(' · '),
       choices: {
@@ -101,4 +125,11 @@ function toTakenFiles(receipts: readonly Receipt[]): TakenFile[] {
     });
   }
   return [...known.values()];
+}
+
+/** The report of a file in words. The page reads the lines of its own reports as such a file. */
+function toReport(operation: string): string {
+  const name = operation.slice(operation.lastIndexOf('/') + 1);
+  if (operation.startsWith('reports/')) return name;
+  return name.startsWith('deposit-summary') ? 'totals' : 'lines';
 }

@@ -1,8 +1,9 @@
 import { useMemo } from 'react';
 import { ChartFrame } from '../charts/chart-frame';
-import type { DrawnChart } from '../charts/group-chart';
+import { toLength, type DrawnChart } from '../charts/group-chart';
+import type { FileFact } from '../files/file-content';
 import type { PrintHead } from '../tables/print-sheet';
-import { createCellFormat } from '../values/cell-format';
+import { createCellFormat, writeSigned } from '../values/cell-format';
 import { atScale, readDecimal, writeDecimal } from '../values/exact-decimal';
 import type { ReportChoices } from '../choices/report-choices';
 import type { BridgeStep, ChangeBridge, Figures } from './report-figures';
@@ -24,7 +25,10 @@ interface Step {
   readonly changes: number | undefined;
   readonly transactions: number;
   readonly received: string;
+  /** Null where no share is known. */
   readonly shares: string | null;
+  /** The unknown shares, or what the step adds to their number. */
+  readonly unknown: number;
 }
 
 interface BridgeProps {
@@ -32,9 +36,13 @@ interface BridgeProps {
   readonly bridge: ChangeBridge;
 }
 
-const end = (title: string, { transactions, byTransaction, byAllocation }: Figures): Step => ({
-  ...{ title, changes: undefined, transactions },
-  ...{ received: byTransaction.amount, shares: byAllocation.amount },
+type Counted = Pick<Figures, 'transactions'> & {
+  readonly byTransaction: { readonly amount: string };
+  readonly byAllocation: { readonly amount: string | null; readonly unknown: number };
+};
+const toStep = (title: string, changes: number | undefined, { transactions, byTransaction, byAllocation }: Counted): Step => ({
+  ...{ title, changes, transactions },
+  ...{ received: byTransaction.amount, shares: byAllocation.amount, unknown: byAllocation.unknown },
 });
 
 /** The steps of a bridge: the earlier figures, what each class adds, and the later figures. */
@@ -42,63 +50,73 @@ function toSteps({ choices, bridge: { before, after, classes } }: BridgeProps): 
   const { format } = createCellFormat(navigator.languages);
   const state = (version: number | undefined): string => `after change ${format(version ?? 0, 'count')}`;
   return [
-    end(`As it was ${state(before.dataVersion?.number)}`, before.all),
-    ...classes.map(({ class: name, changes, effect: { transactions, byTransaction, byAllocation } }) => ({
-      ...{ title: classTitles[name], changes, transactions },
-      ...{ received: byTransaction.amount, shares: byAllocation.amount },
-    })),
-    end(`${choices.state === '' ? 'As it is now' : 'As it became'}, ${state(after.dataVersion?.number)}`, after.all),
+    toStep(`As it was ${state(before.dataVersion?.number)}`, undefined, before.all),
+    ...classes.map(({ class: name, changes, effect }) => toStep(classTitles[name], changes, effect)),
+    toStep(`${choices.state === '' ? 'As it is now' : 'As it became'}, ${state(after.dataVersion?.number)}`, undefined, after.all),
   ];
 }
 
-/** Writes a step's value with its sign. The ends have none. */
-function toSigned(value: string | number | null, kind: 'money' | 'count', isEnd: boolean): string {
-  const text = createCellFormat(navigator.languages).format(value, kind);
-  return !isEnd && Number(value) > 0 ? `+${text}` : text;
+const isEnd = ({ changes }: Step): boolean => changes === undefined;
+const sharesTitle = ({ funds }: ReportChoices): string =>
+  funds.length === 0 ? 'Known shares' : funds.length === 1 ? 'To this fund' : 'To these funds';
+
+/** Writes what a step adds with its sign. The ends have none. */
+function write(value: string | number | null, kind: 'money' | 'count', step: Step): string {
+  return value === null || isEnd(step)
+    ? createCellFormat(navigator.languages).format(value, kind)
+    : writeSigned(value, kind, navigator.languages);
 }
+
+/** The shares of a step, and how many of them are unknown. */
+const writeShares = (step: Step): string =>
+  step.unknown === 0
+    ? write(step.shares, 'money', step)
+    : `${write(step.shares, 'money', step)} (${write(step.unknown, 'count', step)} unknown)`;
 
 /** Shows how the figures of the earlier state become those of the later one. */
 export function BridgeTable({ choices, bridge }: BridgeProps) {
   const { format } = createCellFormat(navigator.languages);
-  const steps = toSteps({ choices, bridge });
-  const ofFunds = choices.funds.length > 0;
   return (
-    <table className="bridge" aria-label="From the earlier figures to the later ones">
-      <thead>
-        <tr>
-          <th scope="col">Figures</th>
-          <th scope="col">Changes</th>
-          <th scope="col">Gifts</th>
-          <th scope="col">{ofFunds ? 'Whole gifts' : 'Received'}</th>
-          <th scope="col">{ofFunds ? 'To these funds' : 'Known shares'}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {steps.map(({ title, changes, transactions, received, shares }) => {
-          const isEnd = changes === undefined;
-          return (
-            <tr key={title} className={isEnd ? 'bridge-end' : undefined}>
-              <th scope="row">{title}</th>
-              <td>{isEnd ? '' : format(changes, 'count')}</td>
-              <td>{toSigned(transactions, 'count', isEnd)}</td>
-              <td>{toSigned(received, 'money', isEnd)}</td>
-              <td>{toSigned(shares, 'money', isEnd)}</td>
+    <div className="bridge-frame">
+      <table className="bridge" aria-label="From the earlier figures to the later ones">
+        <thead>
+          <tr>
+            <th scope="col">Figures</th>
+            <th scope="col">Changes</th>
+            <th scope="col">Gifts</th>
+            <th scope="col">{choices.funds.length > 0 ? 'Whole gifts' : 'Received'}</th>
+            <th scope="col">{sharesTitle(choices)}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {toSteps({ choices, bridge }).map((step) => (
+            <tr key={step.title} className={isEnd(step) ? 'bridge-end' : undefined}>
+              <th scope="row">{step.title}</th>
+              <td>{step.changes === undefined ? '' : format(step.changes, 'count')}</td>
+              <td>{write(step.transactions, 'count', step)}</td>
+              <td>{write(step.received, 'money', step)}</td>
+              <td>{writeShares(step)}</td>
             </tr>
-          );
-        })}
-      </tbody>
-    </table>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
-/** The bridge in one line, such as “As it was after change 3: 216,867.82; Added: +150.00 (1)”, for a print and for files. */
+/** The bridge in one line, such as “As it was after change 3: 216,867.82; Added: +150.00”, for a print. */
 export const describeBridge = (props: BridgeProps): string =>
   toSteps(props)
-    .map(({ title, changes, received, shares }) => {
-      const value = props.choices.funds.length > 0 ? shares : received;
-      return `${title}: ${toSigned(value, 'money', changes === undefined)}${changes === undefined ? '' : ` (${String(changes)})`}`;
-    })
+    .map((step) => `${step.title}: ${props.choices.funds.length > 0 ? writeShares(step) : write(step.received, 'money', step)}`)
     .join('; ');
+
+/** The steps of the bridge as facts of a file, with exact amounts. */
+export const bridgeFacts = (props: BridgeProps): FileFact[] =>
+  toSteps(props).flatMap((step) => [
+    { name: `${step.title}, received`, value: step.received, kind: 'money' },
+    { name: `${step.title}, known shares`, value: step.shares, kind: 'money' },
+    ...(step.unknown === 0 ? [] : [{ name: `${step.title}, unknown shares`, value: step.unknown, kind: 'count' } as const]),
+  ]);
 
 /** Draws the bridge: each step begins where the one before it ended. */
 export function BridgeChart({ choices, bridge, print, name }: BridgeProps & { readonly print: PrintHead; readonly name: string }) {
@@ -110,48 +128,60 @@ export function BridgeChart({ choices, bridge, print, name }: BridgeProps & { re
   );
 }
 
-const UNKNOWN_SUM = 'The sum is not known in full, so there is nothing to draw.';
+const UNKNOWN_SUM = 'No share is known, so there is nothing to draw.';
 const SCALE = 2;
 
 /** The waterfall of a bridge; undefined where a sum is unknown. */
 function toWaterfall(props: BridgeProps): DrawnChart | undefined {
   const { format } = createCellFormat(navigator.languages);
   const ofFunds = props.choices.funds.length > 0;
-  const steps = toSteps(props).filter(({ changes, received }) => changes === undefined || Number(received) !== 0 || ofFunds);
-  const values = steps.map(({ received, shares }) => (ofFunds ? shares : received));
+  const valueOf = ({ shares, received }: Step): string | null => (ofFunds ? shares : received);
+  const steps = toSteps(props).filter((step) => isEnd(step) || Number(valueOf(step)) !== 0);
   let level = 0n;
-  const spans = steps.map(({ changes }, at): readonly [string, string] | undefined => {
-    const decimal = readDecimal(values[at] ?? null);
+  const spans = steps.map((step): readonly [string, string] | undefined => {
+    const decimal = readDecimal(valueOf(step));
     if (!decimal) return undefined;
-    const start = changes === undefined ? 0n : level;
+    const start = isEnd(step) ? 0n : level;
     level = start + atScale(decimal, SCALE);
     return [writeDecimal({ digits: start, scale: SCALE }), writeDecimal({ digits: level, scale: SCALE })];
   });
   if (spans.includes(undefined)) return undefined;
-  const titles = steps.map(({ title }) => title);
-  const isOf = (name: keyof typeof seriesNames, at: number): boolean => {
-    if (steps[at]?.changes === undefined) return name === 'ends';
-    return name === (Number(values[at]) < 0 ? 'less' : 'more');
-  };
-  const figure = ofFunds ? 'To these funds' : 'Received';
-  const [first, last] = [values[0] ?? null, values.at(-1) ?? null];
+  const isOf = (name: keyof typeof seriesNames, step: Step): boolean =>
+    isEnd(step) ? name === 'ends' : name === (Number(valueOf(step)) < 0 ? 'less' : 'more');
+  const range = toRange(spans.map((span) => toLength(span?.[1])));
+  const unknown = toSteps(props).some((step) => step.unknown !== 0);
+  const notes = [
+    ...(range.min > 0 || range.max < 0 ? ['The axis does not begin at zero, so that small changes can be seen.'] : []),
+    ...(ofFunds && unknown ? ['Unknown shares are not drawn.'] : []),
+  ];
   return {
     kind: 'bar',
-    labels: titles,
-    ticks: titles.map((title, at) => [
-      ...title.split(/(?<=:|,) |(?= after change)/).map((part) => part.trim()),
-      toSigned(values[at] ?? null, 'money', steps[at]?.changes === undefined),
-    ]),
+    labels: steps.map(({ title }) => title),
+    ticks: steps.map((step) => [...toLines(step.title), write(valueOf(step), 'money', step)]),
     series: (Object.keys(seriesNames) as (keyof typeof seriesNames)[]).map((name) => ({
       name: seriesNames[name],
       shortName: seriesNames[name],
-      values: values.map((value, at) => (isOf(name, at) ? (value ?? undefined) : undefined)),
-      spans: spans.map((span, at) => (isOf(name, at) ? span : undefined)),
+      values: steps.map((step) => (isOf(name, step) ? (valueOf(step) ?? undefined) : undefined)),
+      spans: spans.map((span, at) => (isOf(name, steps[at]!) ? span : undefined)),
     })),
+    range,
     valueKind: 'money',
-    summary: `Waterfall chart of ${figure}: from ${format(first, 'money')} to ${format(last, 'money')}, by the classes of changes.`,
-    omission: 'The axis does not begin at zero, so that small changes can be seen.',
+    summary: `Waterfall chart of ${ofFunds ? sharesTitle(props.choices) : 'Received'}: from ${format(valueOf(steps[0]!), 'money')} to ${format(valueOf(steps.at(-1)!), 'money')}, by the classes of changes.`,
+    omission: notes.length > 0 ? notes.join(' ') : undefined,
   };
 }
+
+/** The part of the axis that the steps between the first and the last bar need, with room for a part of those two. */
+function toRange(levels: readonly number[]): { readonly min: number; readonly max: number } {
+  const [low, high] = [Math.min(...levels), Math.max(...levels)];
+  const room = (high - low || Math.abs(high) || 1) / 4;
+  return { min: low >= 0 ? Math.max(0, low - room) : low - room, max: high <= 0 ? Math.min(0, high + room) : high + room };
+}
+
+/** A title in lines that have room under a bar: the word of a class, or when an end was. */
+const toLines = (title: string): readonly string[] => {
+  const [word = ''] = title.split(':');
+  return word.split(/,? (?=after change)/);
+};
 
 const seriesNames = { ends: 'The figures', less: 'Less', more: 'More' } as const;

@@ -88,14 +88,8 @@ const versionColumns: readonly ReportColumn[] = [
 ];
 
 /** A field of the lines of a change, before and after it in one cell. */
-function pairColumn(name: LineName, more: Partial<ReportColumn> = {}): ReportColumn {
-  const { field, title = field, type } = lineFields[name];
-  return column(`after.${field}`, title, 'text', {
-    before: { path: `before.${field}`, kind: KINDS[type] },
-    isCode: type !== 'text' && type !== 'name',
-    ...more,
-  });
-}
+const pairColumn = (name: LineName, more: Partial<ReportColumn> = {}): ReportColumn =>
+  fieldColumn(name, { prefix: 'after.', before: `before.${lineFields[name].field}`, ...more });
 
 const changedInSight = [
   ...(['deposit_date', 'donor_first_name', 'donor_last_name', 'designation', 'allocation_amount', 'amount'] as const),
@@ -109,14 +103,16 @@ const changeColumns: readonly ReportColumn[] = [
     about: 'A gift of several changed lines counts at the first of them.',
   }),
   column('effect.byAllocation.amount', 'Adds to funds', 'money', { adds: true, about: 'What the change adds to the known shares.' }),
-  column('isInside', 'In this report', 'text', {
-    before: { path: 'wasInside', kind: 'word' },
+  column('isInside', 'In this report', 'word', {
+    before: 'wasInside',
     about: 'Whether the line fits the period and the filters: before the change, and after it where that is another answer.',
   }),
   ...(['transaction_date', 'deposit_id', 'deposit_status', 'transaction_id'] as const).map((name) => pairColumn(name)),
   ...[...new Set([...hiddenFirst, ...lineNames.filter((name) => lineFields[name].title !== undefined)])]
     .filter((name) => ![...changedInSight, 'transaction_date', 'deposit_id', 'deposit_status', 'transaction_id'].includes(name))
     .map((name) => pairColumn(name, { isHidden: true })),
+  pairColumn('allocation_id', { title: 'Number of the share', isHidden: true }),
+  pairColumn('allocation_amount_inferred', { title: 'Share was inferred', isHidden: true }),
 ];
 
 /** The groupings of a report's rows. Donors come with their cities, which tell namesakes apart at a glance. */

@@ -33,7 +33,7 @@ const CARDS = `transactions deposits splitTransactions
 
 const PARTS = `dataVersion { number } all { ${CARDS} } pending { ${CARDS} }`;
 const STATE = `dataVersion { number } all { ${CARDS} }`;
-const EFFECT = 'transactions byTransaction { amount } byAllocation { amount }';
+const EFFECT = 'transactions byTransaction { amount } byAllocation { amount unknown }';
 const COMPARED = `compared { all { ${CARDS} } }
   change { transactions { difference percentage } amountByTransaction { difference percentage }
     netAmountByTransaction { difference percentage } amountByAllocation { difference percentage } }`;
@@ -44,7 +44,7 @@ const PAGE = 'pageInfo { hasNextPage endCursor } totalCount';
 export function toDocument(choices: ReportChoices, options: DocumentOptions): ReportDocument {
   const { rows, title, hasFixedDates } = definitionOf(choices.report);
   const name = title.replace(/[^a-z]+(.)?/gi, (_match, letter?: string) => (letter ?? '').toUpperCase());
-  const fields = toSelection(options.columns.flatMap(({ id, before }) => (before ? [before.path, id] : [id])));
+  const fields = toSelection(options.columns.flatMap(({ id, before }) => (before === undefined ? [id] : [before, id])));
   if (rows === 'versions') {
     const query = `query ${name}($first: Int = 1000, $after: String) {
       dataVersions(first: $first, after: $after) { nodes ${fields} ${PAGE} } }`;

@@ -5,7 +5,7 @@ import type { TableView } from '../tables/data-table';
 import { describeArrangement, describeLost } from '../rows/filter-text';
 import type { TableClient } from '../rows/table-client';
 import { describeFetched } from '../choices/choice-texts';
-import { describeBridge } from './change-bridge';
+import { bridgeFacts } from './change-bridge';
 import { describeCrossings } from './period-crossings';
 import { dateBases, definitionOf, pendingChoices } from '../choices/report-definitions';
 import type { ReportResult } from './use-report';
@@ -69,7 +69,7 @@ function toFacts(
     ...conditions.map((condition) => text('Condition', condition)),
     ...describeArrangement(arrangement, plan.columns, String).map((condition) => text('Rows of this file', condition)),
     ...(crossed === undefined ? [] : [text('To know', crossed)]),
-    ...(bridge ? [text('What leads from one figure to the other', describeBridge({ choices, bridge }))] : []),
+    ...(bridge ? bridgeFacts({ choices, bridge }) : []),
     count('Version of the books', table.version),
     ...(table.digest === null ? [] : [text('Digest of the lines', table.digest)]),
     count('Rows in this file', arranged.count),

@@ -51,7 +51,7 @@ export interface BridgeStep {
   readonly effect: {
     readonly transactions: number;
     readonly byTransaction: { readonly amount: string };
-    readonly byAllocation: { readonly amount: string };
+    readonly byAllocation: { readonly amount: string; readonly unknown: number };
   };
 }
 

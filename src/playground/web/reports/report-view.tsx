@@ -27,6 +27,7 @@ import { ReportForm } from '../choices/report-form';
 import { useNames, type Names } from '../choices/report-names';
 import { toSavedContent } from './saved-choices';
 import { StateNote } from './state-note';
+import { LateNote } from './late-note';
 import { planReport, useReport, type ReportPlan, type ReportResult } from './use-report';
 
 interface ReportViewProps {
@@ -240,6 +241,7 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
     <>
       {figures && <FigureCards {...{ plan, figures }} />}
       {bridge && <BridgeTable {...{ choices, bridge }} />}
+      {figures && mayOpenDonors && <LateNote {...{ provision, plan, onChange }} />}
       {crossed !== undefined && (
         <p className="report-crossings" role="note">
           {crossed}

@@ -2,6 +2,7 @@ import { atScale, readDecimal, toPlainDigits, writeDecimal } from '../values/exa
 import { foldText } from '../values/folded-text';
 import { createCellFormat } from '../values/cell-format';
 import { isTime, type Cell, type ColumnFilter, type ColumnKind, type ColumnSum } from '../values/table-types';
+import { laterOf } from '../values/pairs';
 import type { ValueList } from '../values/value-list';
 import { WordIndex } from './word-index';
 
@@ -81,7 +82,7 @@ export class ColumnIndex {
 
   #exact(): ColumnUnits {
     if (!this.#units) {
-      const decimals = this.#values.kept.map(readDecimal);
+      const decimals = this.#values.kept.map((value) => readDecimal(typeof value === 'string' ? laterOf(value) : value));
       const scale = decimals.reduce((most, decimal) => Math.max(most, decimal?.scale ?? 0), this.#kind === 'money' ? 2 : 0);
       this.#units = { scale, digits: decimals.map((decimal) => decimal && atScale(decimal, scale)) };
     }
@@ -89,7 +90,7 @@ export class ColumnIndex {
   }
 
   #textRanks(): Uint32Array {
-    const texts = this.#values.kept.map((value) => (value === null || value === '' ? undefined : String(value)));
+    const texts = this.#values.kept.map((value) => (value === null || value === '' ? undefined : laterOf(String(value))));
     // Dates and instants of the gateway are ISO 8601 in one form, which sorts as text.
     if (isTime(this.#kind)) return toRanks(texts, compareValues);
     return toRanks(texts, new Intl.Collator([...this.#locales], { numeric: true }).compare);
@@ -117,7 +118,7 @@ export class ColumnIndex {
     const [first, last] = this.#kind === 'instant' ? [startOf(min), endOf(max)] : [min, max];
     return (value) => {
       if (value === null || value === '') return false;
-      const place = this.#kind === 'instant' ? new Date(String(value)).toISOString() : String(value);
+      const place = this.#kind === 'instant' ? new Date(String(value)).toISOString() : laterOf(String(value));
       return (first === undefined || place >= first) && (last === undefined || place <= last);
     };
   }

@@ -2,7 +2,9 @@ import { fetchChecked } from '../files/download';
 import { fetchFileAddress } from '../files/file-url';
 import { dataOf, GatewayError, postVersioned } from '../session/gateway-client';
 import { createCellFormat, toWord } from '../values/cell-format';
-import type { Cell, ColumnKind, LoadProgress, LoadRequest, Row, RowSource, TableColumn } from '../values/table-types';
+import { UNKNOWN } from '../values/figures';
+import { toPair } from '../values/pairs';
+import type { Cell, LoadProgress, LoadRequest, Row, RowSource, TableColumn } from '../values/table-types';
 
 /** The facts that a source gives beside its rows. */
 export interface LoadedRows {
@@ -106,28 +108,32 @@ const isOfPast = (variables: object): boolean => 'asOf' in variables || 'to' in 
 function toReader(column: TableColumn, _place: number, columns: readonly TableColumn[]): (node: unknown) => Cell {
   const path = column.id.split('.');
   if (column.isDifference) {
-    const readers = columns.filter(({ before }) => before).map((each) => ({ ...each, read: toReader(each, 0, []) }));
+    const readers = columns.filter(({ before }) => before !== undefined).map((each) => ({ ...each, read: toReader(each, 0, []) }));
     return (node) => {
       const names = valueAt(node, path);
       const differing = readers.filter(({ id }) => Array.isArray(names) && names.includes(id.replace(/^after\./, '')));
-      return differing.map(({ title, read }) => `${title}: ${String(read(node))}`).join('; ');
+      const { format } = createCellFormat(navigator.languages);
+      return differing.map(({ title, kind, read }) => `${title}: ${format(read(node), kind)}`).join('; ');
     };
   }
   const { before } = column;
-  if (!before) return (node) => toCell(valueAt(node, path));
-  const pathBefore = before.path.split('.');
+  if (before === undefined) return (node) => toCell(valueAt(node, path));
+  const pathBefore = before.split('.');
   return (node) => {
     // A value that is not there, unlike null, is of a line that is not there.
     const values = [valueAt(node, pathBefore), valueAt(node, path)].filter((value) => value !== undefined);
-    const written = [...new Set(values.map((value) => writeAs(value, before.kind)))];
-    return written.length > 1 ? written.map((text) => text || '(empty)').join(' → ') : (written[0] ?? '');
+    const [first, second = first] = values;
+    if (first === second) return typeof first === 'boolean' ? toText(first, column) : toCell(first);
+    return toPair(toText(first, column), toText(second, column));
   };
 }
 
-function writeAs(value: unknown, kind: ColumnKind): string {
+/** A value as a part of a pair. An amount that is unknown, and a text that is empty, are there too. */
+function toText(value: unknown, { kind }: TableColumn): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (kind === 'word' && typeof value === 'string') return toWord(value);
-  return createCellFormat(navigator.languages).format(toCell(value), kind);
+  const cell = toCell(value);
+  if (cell === null) return UNKNOWN;
+  return kind === 'word' ? toWord(String(cell)) : String(cell) || '(empty)';
 }
 
 interface Page {

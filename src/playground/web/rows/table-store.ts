@@ -39,7 +39,7 @@ export class TableStore {
 
   /** Values of each column that is never cut. The width of a date is known without them. */
   samples(): ColumnSamples {
-    const measured = this.#columns.filter(({ column }) => isNeverCut(column) && !isTime(column.kind));
+    const measured = this.#columns.filter(({ column }) => isNeverCut(column) && (!isTime(column.kind) || column.before !== undefined));
     return Object.fromEntries(measured.map(({ column, values }) => [column.id, sampleValues(values)]));
   }
 

@@ -26,7 +26,8 @@ export function widthOfContent(column: TableColumn, samples: readonly Cell[], to
   if (!isNeverCut(column)) return 0;
   const { kind, isCode } = column;
   const { format } = createCellFormat(navigator.languages);
-  const values = isTime(kind) ? DATES.map((date) => (kind === 'instant' ? `${date}T22:58:58Z` : date)) : samples;
+  const dates = DATES.map((date) => (kind === 'instant' ? `${date}T22:58:58Z` : date));
+  const values = isTime(kind) && samples.length === 0 ? dates : samples;
   const texts = values.map((value) => (isCode ? toWidest(format(value, kind)) : format(value, kind)));
   // A total goes on in the next line between its words.
   return Math.ceil(Math.max(...[...texts, ...total.split(' ')].map((text) => measure(text, true)), 0)) + ROOM;

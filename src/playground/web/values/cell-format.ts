@@ -1,4 +1,5 @@
 import { NO_PERCENTAGE, UNKNOWN } from './figures';
+import { toPair, valuesOf, withArrows } from './pairs';
 import type { Cell, ColumnKind } from './table-types';
 
 export interface CellFormat {
@@ -13,6 +14,13 @@ const MAX_DECIMALS = 20;
 
 /** Writes a word of an enum, such as `POSTED` or `posted`, as people do: “Posted”. */
 export const toWord = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1).toLowerCase().replaceAll('_', ' ');
+
+/** Writes a number with its sign, which zero has none of. */
+export function writeSigned(value: string | number, kind: 'money' | 'count', locales: readonly string[]): string {
+  const digits = kind === 'money' ? 2 : 0;
+  const signed = new Intl.NumberFormat([...locales], { minimumFractionDigits: digits, signDisplay: 'exceptZero' });
+  return signed.format(String(value) as Intl.StringNumericLiteral);
+}
 
 const formats = new Map<string, CellFormat>();
 
@@ -32,6 +40,15 @@ export function createCellFormat(locales: readonly string[]): CellFormat {
   const writeNumber = (text: string, format: Intl.NumberFormat): string =>
     DECIMAL.test(text) ? format.format(text as Intl.StringNumericLiteral) : text;
   const format = (value: Cell, kind: ColumnKind): string => {
+    if (typeof value === 'string' && kind !== 'text')
+      return withArrows(
+        valuesOf(value)
+          .map((each) => formatOne(each, kind))
+          .reduce(toPair),
+      );
+    return formatOne(value, kind);
+  };
+  const formatOne = (value: Cell, kind: ColumnKind): string => {
     if (value === null) return kind === 'money' ? UNKNOWN : kind === 'percent' ? NO_PERCENTAGE : '';
     const text = String(value);
     switch (kind) {
@@ -48,8 +65,9 @@ export function createCellFormat(locales: readonly string[]): CellFormat {
       case 'instant':
         return Number.isNaN(Date.parse(text)) ? text : instant.format(new Date(text));
       case 'word':
-      case 'text':
         return text;
+      case 'text':
+        return withArrows(text);
     }
   };
   formats.set(key, { format });

@@ -20,11 +20,8 @@ export interface TableColumn {
   /** The name as people say it, such as “To this fund”. */
   readonly title: string;
   readonly kind: ColumnKind;
-  /**
-   * The path of the value before a change, which `id` leads to after it. Both are written in the cell where they differ, as `kind` writes
-   * them: a text such as “10.50 → 20.50”.
-   */
-  readonly before?: { readonly path: string; readonly kind: ColumnKind };
+  /** The path of the value before a change, which `id` leads to after it. The cell has a pair where they differ, such as “10.50 → 20.50”. */
+  readonly before?: string;
   /** True for the list of the fields that a change has changed. Its cell has each of them by its title, before and after. */
   readonly isDifference?: true;
   /** A sentence that explains the column, shown with its name. */

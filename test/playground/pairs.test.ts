@@ -1,0 +1,30 @@
+import { ColumnIndex } from '../../src/playground/web/rows/column-index';
+import { createCellFormat } from '../../src/playground/web/values/cell-format';
+import { ValueList } from '../../src/playground/web/values/value-list';
+
+const valuesOf = (...values: readonly (string | null)[]): ValueList => {
+  const list = new ValueList();
+  for (const value of values) list.append(value);
+  list.seal();
+  return list;
+};
+
+test('amounts and dates before and after a change are written as people of a locale write them', () => {
+  const { format } = createCellFormat(['de-DE']);
+  expect(format('1000.00 → 900.00', 'money')).toBe('1.000,00 → 900,00');
+  expect(format('2024-05-03 → 2024-06-01', 'date')).toBe('03.05.2024 → 01.06.2024');
+  expect(format('unknown → 10.00', 'money')).toBe('unknown → 10,00');
+});
+
+test('a pair of texts that are read from right to left leads from the first to the second', () => {
+  const { format } = createCellFormat(['en-US']);
+  expect(format('أحمد → محمد', 'text')).toBe('\u2066أحمد \u200e→\u200e محمد\u2069');
+  expect(createCellFormat(['ar-EG']).format('1.00 → 2.00', 'money')).toBe('\u2066١٫٠٠ \u200e→\u200e ٢٫٠٠\u2069');
+});
+
+test('pairs are sorted by the value after the change', () => {
+  const amounts = valuesOf('9.00', '1000.00 → 10.00', '-5.00', '2.00 → 100.00');
+  expect([...new ColumnIndex(amounts, 'money', ['en-US']).ranks()]).toEqual([1, 2, 0, 3]);
+  const dates = valuesOf('2024-08-01', '2024-12-01 → 2024-01-31', '2024-04-03');
+  expect([...new ColumnIndex(dates, 'date', ['en-US']).ranks()]).toEqual([2, 0, 1]);
+});

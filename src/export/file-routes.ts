@@ -162,7 +162,7 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
     areInHeaders: totalsBefore !== undefined,
     ...(isFile && {
       lines: () => (file.facts.report === 'deposit-summary' ? undefined : (totals()?.lines ?? file.rows.rowCount?.())),
-      file: { ...file.facts, format, fileAddress: formatKeptAddress(file.query, hasBom), rendering: RENDERING },
+      file: { ...file.facts, format, fileAddress: formatKeptAddress(file.query, hasBom, file.from), rendering: RENDERING },
     }),
     atEnd: () => ({
       ...(isFile && {

@@ -295,14 +295,14 @@ export function formatFileQuery(query: FileQuery): string {
 export const UNKEPT = lineConditions.donorName.parameter;
 
 /**
- * The address of a file as its receipt keeps it, from which the same file is made in the receipt's state. Null for conditions that no
+ * The address of a file as its receipt keeps it, from which the same file is made in the receipt's state; changes are `from` a version. Null for conditions that no
  * address can express.
  */
-export function formatKeptAddress(query: FileQuery, hasBom: boolean): string | null {
+export function formatKeptAddress(query: FileQuery, hasBom: boolean, from?: number): string | null {
   if (findUnmet(query) !== undefined) return null;
   if (query.changes?.place !== undefined) return `since=${query.changes.place}`;
   const { asOf: _state, filter, ...lines } = query.lines;
-  const changes = query.changes && { ...query.changes, to: undefined };
+  const changes = query.changes && { ...query.changes, to: undefined, ...(from !== undefined && { from: { version: from } }) };
   const address = formatFileQuery({ ...query, changes, lines: { ...lines, filter: { ...filter, donorName: undefined } } });
   return hasBom ? `${address}&bom=true` : address;
 }
@@ -348,7 +348,7 @@ export function findUnmet(query: FileQuery): string | undefined {
 /** The parameters of the conditions that a file has, without their values, which may be personal, and its groupings. */
 export const namesOfConditions = (query: FileQuery): string[] => [
   ...Object.entries(PERIOD_PARAMETERS)
-    .filter(([name, { path }]) => (path.includes('filter') || name === 'pending') && parameterAt(query, path) !== undefined)
+    .filter(([name, { path }]) => (path.includes('filter') || name === 'pending') && (parameterAt(query, path) ?? '') !== '')
     .map(([name]) => name),
   ...(query.lines.dateBasis === 'TRANSACTION_DATE' ? [transactionDateNames.file] : []),
   ...(query.lines.asOf ? [toStateCondition(asOfNames.file, query.lines.asOf)] : []),

@@ -31,7 +31,7 @@ const TOTALS = [
 /** The headers of an answer that a page may read beside its type and length. Browsers never show trailers to a page. */
 const EXPOSED_HEADERS = [
   ...['X-Request-Id', 'Retry-After', 'X-GraphQL-Cost', 'X-Data-Version', 'ETag', 'Allow', 'Content-Disposition', 'Provision-Expires'],
-  ...['Deprecation', 'Sunset', 'Link', 'RateLimit', 'RateLimit-Policy', 'Server-Timing'],
+  ...['X-Closed-Through', 'Deprecation', 'Sunset', 'Link', 'RateLimit', 'RateLimit-Policy', 'Server-Timing'],
   ...['Id', 'Range', 'Date-Basis', 'From-Version', 'Place', ...TOTALS].map((name) => `X-Export-${name}`),
 ].join();
 

@@ -267,7 +267,7 @@ describe('an import is let in', () => {
     const organization = await createClosed();
     const { stdout } = await importInto(organization, [{ ...OCTOBER, ...AMOUNTS }, gift(4, '12')], '--late', 'accept');
     expect(stdout).toContain(
-      'The books are closed through 2024-10-31, so that 1 of the changed lines are late:\nMONTH    LINES  AMOUNT BY LINE\n2024-10  1      100.00\n',
+      'The books are closed through 2024-10-31, and 1 line of closed dates changed:\nMONTH    LINES  AMOUNT BY LINE\n2024-10  1      100.00\n',
     );
   });
 

@@ -36,7 +36,8 @@ describe('an operator whose old service changes closed months', () => {
         renamed,
         expect.objectContaining({ failure: fault, failures: 1 }),
       ]);
-      expect(await sync(organization, service, '--late', 'accept')).toMatchObject({ status: 0 });
+      const accepted = await sync(organization, service, '--late', 'accept');
+      expect(accepted).toMatchObject({ status: 0, stdout: expect.stringContaining('and 1 line of closed dates changed:') as string });
       expect(await statusOf(organization)).toMatchObject({ failure: null, failures: 1 });
       expect((await versionsOf(organization)).map(({ cause }) => cause)).toEqual(['sync', 'close', 'sync', 'sync']);
     }));

@@ -116,6 +116,26 @@ describe('an operator who proves a file', () => {
     else expect(proof.firstDifference).toMatchObject({ columns: ['status'] });
   });
 
+  test('is told which value of a side of a change differs', async () => {
+    const { path, id, body } = await take('/export/deposit-changes.ndjson?since=0');
+    await writeFile(path, body.toString().replace('"amount":"', '"amount":"9'));
+    expect(await proveJson(path, '--organization', organization.name, '--receipt', id)).toMatchObject({
+      ...{ reason: 'other-file', firstDifference: { row: 1, columns: ['after_amount'] } },
+    });
+  });
+
+  test('gives a name in vain, or has an empty one in a saved report, and the bytes are the same', async () => {
+    const query =
+      'query Empty { depositDetailsConnection(first: 5, startDate: "2024-01-01", endDate: "2024-12-31", filter: { donorName: "" }) { nodes { amount } } }';
+    const saved = { name: 'empty', updatedBy: 'ada', variables: {}, query } as const;
+    await gateway.services.savedReports.save(organization.id, saved, new SchemaReportDocuments(createSchema()));
+    const empty = await take('/reports/empty.csv');
+    expect(await prove(empty.path)).toMatchObject({ status: 0 });
+    const { path } = await take(`/export/deposit-details.csv?${EVER}`);
+    expect(await prove(path, '--donor-name', 'Nobody')).toMatchObject({ status: 0 });
+    expect((await prove(directory)).stderr).toContain(`${directory} is not a file that can be read again`);
+  });
+
   test('is told where a cut file ends', async () => {
     const { path, id, body } = await take(`/export/deposit-details.ndjson?${EVER}`);
     const cut = body.indexOf('\n') + 1;

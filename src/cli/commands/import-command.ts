@@ -188,10 +188,10 @@ function describeCorrected({ gifts, count, first }: ImportResult['correctedShare
   ];
 }
 
-function describeLate({ closedThrough, lines, count, months }: ClosedChanges): string[] {
+export function describeLate({ closedThrough, lines, count, months }: ClosedChanges): string[] {
   const rows = months.map((each) => [each.month, String(each.lines), each.lineAmount]);
   return [
-    `The books are closed through ${closedThrough}, so that ${lines} of the changed lines are late${count > months.length ? `; the first ${months.length} of ${count} months` : ''}:`,
+    `The books are closed through ${closedThrough}, and ${lines} ${lines === 1 ? 'line' : 'lines'} of closed dates changed${count > months.length ? `; the first ${months.length} of ${count} months` : ''}:`,
     formatTable(['MONTH', 'LINES', 'AMOUNT BY LINE'], rows),
   ];
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { createReadStream } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
+import { access, constants, stat } from 'node:fs/promises';
 import type { FirstDifference } from '../../domain/proof/file-comparison';
 import type { Proof } from '../../domain/proof/proof-service';
 import { describeReason } from '../../domain/proof/proof-reasons';
@@ -46,6 +46,7 @@ async function assertReadable(path: string): Promise<void> {
   await access(path, constants.R_OK).catch((error: unknown) => {
     throw new OperatorError(`The file cannot be read: ${(error as Error).message}`, { cause: error });
   });
+  if (!(await stat(path)).isFile()) throw new OperatorError(`${path} is not a file that can be read again`);
 }
 
 /** The proof without the address of the file, whose values may be personal, and without digests, which are too. */

@@ -170,7 +170,7 @@ function readRow(bytes: Buffer, format: FileFormat, columns: readonly string[]):
   if (end === undefined) return undefined;
   const text = bytes.toString('utf8', 0, end);
   if (format === 'csv') {
-    const values = parse<string[]>(text.replace(/\r?\n$/, '')).data[0] ?? [];
+    const values = parse<string[]>(text.replace(/\r?\n$/, ''), { delimiter: ',' }).data[0] ?? [];
     return values.length === columns.length ? Object.fromEntries(columns.map((name, n) => [name, values[n]])) : undefined;
   }
   return readObject(text);
@@ -179,7 +179,13 @@ function readRow(bytes: Buffer, format: FileFormat, columns: readonly string[]):
 /** The members of a JSON object as JSON; undefined for a text that is none, as a damaged file may have it. */
 function readObject(text: string): Readonly<Record<string, string>> | undefined {
   try {
-    return Object.fromEntries(Object.entries(JSON.parse(text) as object).map(([name, value]) => [name, JSON.stringify(value)]));
+    // The columns of an object within a row begin with its name.
+    const members = Object.entries(JSON.parse(text) as object).flatMap(([name, value]: [string, unknown]) =>
+      typeof value === 'object' && value !== null
+        ? Object.entries(value).map(([inner, each]) => [`${name}_${inner}`, JSON.stringify(each)] as const)
+        : [[name, JSON.stringify(value)] as const],
+    );
+    return Object.fromEntries(members);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -22,7 +22,8 @@ interface Reason<Facts> {
   readonly text: string;
 }
 
-const isChosenByName = ({ conditions }: FileEntry): boolean => conditions.includes(UNKEPT);
+/** True for a file whose lines were chosen by a donor's name. */
+export const isChosenByName = ({ conditions }: FileEntry): boolean => conditions.includes(UNKEPT);
 const hasOtherMoney = ({ entry, digests }: RemadeFacts): boolean => entry.moneyDigest !== null && entry.moneyDigest !== digests.moneyDigest;
 
 /** The reasons why a file is not made again. The first that applies is told. What prunes the history tells its reason here. */

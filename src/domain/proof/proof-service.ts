@@ -16,7 +16,7 @@ import type { DepositChangeService } from '../reports/deposit-change-service';
 import { toNarrowedLineSet, type DepositDetailService } from '../reports/deposit-detail-service';
 import { toSummaryRows, type DepositSummaryService } from '../reports/deposit-summary-service';
 import { FileComparison, type FirstDifference, type OpenFile } from './file-comparison';
-import { findDifference, findObstacle, type ProofReason } from './proof-reasons';
+import { findDifference, findObstacle, isChosenByName, type ProofReason } from './proof-reasons';
 
 interface ProofParts {
   readonly audit: AuditService;
@@ -61,7 +61,8 @@ export class ProofService {
    */
   async prove({ organizationId, receipt, file, donorName }: ProofQuestion): Promise<Proof> {
     const given = file ? await toSha256(file()) : null;
-    const entry = receipt === undefined ? await this.findByBytes(given!, organizationId) : await this.findReceipt(organizationId!, receipt);
+    const entry =
+      receipt === undefined ? await this.findByBytes(given!, organizationId, donorName) : await this.findReceipt(organizationId!, receipt);
     const unproven = { verdict: 'unproven', entry, given, made: null, isSameMoney: null, first: null } as const;
     if (!entry) return { ...unproven, reason: 'no-receipt' };
     const { audit, books } = this.parts;
@@ -87,10 +88,14 @@ export class ProofService {
     }
   }
 
-  /** The newest receipt of a file with these bytes. One whose file did not leave as a whole counts only where there is no other. */
-  private async findByBytes(sha256: string, organizationId: number | undefined): Promise<FileEntry | undefined> {
+  /** The newest receipt of a file with these bytes. One that its file cannot be made from counts only where there is no other. */
+  private async findByBytes(
+    sha256: string,
+    organizationId: number | undefined,
+    donorName: string | undefined,
+  ): Promise<FileEntry | undefined> {
     const entries = await this.parts.audit.listFiles(sha256, organizationId);
-    return entries.find(({ outcome }) => outcome === 'whole') ?? entries[0];
+    return entries.find((entry) => findObstacle({ entry, donorName, hasState: true }) === undefined) ?? entries[0];
   }
 
   private async findReceipt(organizationId: number, id: string): Promise<FileEntry> {
@@ -109,7 +114,7 @@ export class ProofService {
     const history = await this.parts.books.history(organizationId, opened);
     if (!history || number < history.earliest.number || number > history.latest.number) return undefined;
     const state = await this.parts.books.findState(organizationId, { version: number }, opened, { name: 'prove' });
-    return finishedAt && instantOf(state) > finishedAt ? undefined : state;
+    return finishedAt && instantOf(state).getTime() > finishedAt.getTime() + CLOCK_DIFFERENCE_MS ? undefined : state;
   }
 
   private async remake(
@@ -118,7 +123,7 @@ export class ProofService {
     opened: RequestBooks,
   ): Promise<{ readonly made: string; readonly digests: Partial<LineDigests>; readonly first: FirstDifference | null }> {
     const format = entry.format as FileFormat;
-    const { query, hasBom } = parseKeptAddress(entry.report!, entry.fileAddress!, donorName);
+    const { query, hasBom } = parseKeptAddress(entry.report!, entry.fileAddress!, isChosenByName(entry) ? donorName : undefined);
     const lineSet = { ...toNarrowedLineSet(entry.organizationId, query.lines), state };
     const { head, template, tail } = toFileLayout(query, format, hasBom, toPlace(state));
     const { rows, digests } = query.changes
@@ -165,6 +170,9 @@ export class ProofService {
     return { rows: toSummaryRows(summary, groupBy, opened.snapshot).bytes(template), digests: () => digests };
   }
 }
+
+/** Versions have the time of the database, and files that of the gateway. */
+const CLOCK_DIFFERENCE_MS = 300_000;
 
 /** The rows of a file, and the digests of its lines, which are known when the rows have been read. */
 interface RemadeRows {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NewVersion } from '../../data/books/book-transaction';
+import type { ClosedChanges } from '../../data/imports/closed-changes';
 import type { SyncHolder, SyncState, SyncStore } from '../../data/sync/sync-store';
 import { AppError, describeError, OperatorError } from '../../errors';
 import type { RawLine } from '../../formats/import-line';
@@ -34,6 +35,12 @@ interface OpenTarget extends Omit<SyncTarget, 'openSource'> {
   readonly source: V2Source;
 }
 
+/** A data version that a round has made. */
+export interface SyncedVersion extends NewVersion {
+  /** The changes of money at closed dates that were let in; null without any. */
+  readonly late: ClosedChanges | null;
+}
+
 /** The outcome of a round. */
 export interface SyncRound {
   readonly kind: 'first' | 'window' | 'full';
@@ -42,7 +49,7 @@ export interface SyncRound {
   /** The lines of the source in the periods that were read whole. */
   readonly lines: number;
   /** The data versions that the round has made. */
-  readonly versions: readonly NewVersion[];
+  readonly versions: readonly SyncedVersion[];
   /** The periods that the source did not stop changing. They are left to the next round. */
   readonly moving: readonly PeriodDates[];
 }
@@ -145,7 +152,7 @@ export class SyncService {
     const state = await this.store.find(organizationId);
     if (state?.since == null) throw new OperatorError('The sync was begun by nobody');
     const { kind, periods } = planRound({ ...state, since: state.since }, options);
-    const versions: NewVersion[] = [];
+    const versions: SyncedVersion[] = [];
     const readsAll = kind !== 'window' || periods[0]!.startDate <= state.since;
     const fullFailureAfter = (failure: string | null): string | null => {
       if (kind !== 'window') return failure;
@@ -231,7 +238,7 @@ export class SyncService {
     target: OpenTarget,
     hold: Hold,
     { differing, agreeing, moving }: Looks,
-  ): Promise<{ readonly version: NewVersion | null; readonly lines: number }> {
+  ): Promise<{ readonly version: SyncedVersion | null; readonly lines: number }> {
     const { source } = target;
     const readPosted = async (period: PeriodDates): Promise<void> =>
       void differing.set(period, await readAnswer(source, { ...period, includePending: false }));
@@ -295,7 +302,7 @@ export class SyncService {
     hold: Hold,
     periods: ReadonlyMap<PeriodDates, Answer>,
     unchanged: readonly PeriodDates[],
-  ): Promise<{ readonly version: NewVersion | null; readonly lines: number }> {
+  ): Promise<{ readonly version: SyncedVersion | null; readonly lines: number }> {
     const places = new LinePlaces();
     // The months go in their order, so that the last of contradicting lines is that of the latest month.
     const inOrder = [...periods].sort(([one], [other]) => (one.startDate < other.startDate ? -1 : 1));
@@ -316,7 +323,7 @@ export class SyncService {
       }
     }
     try {
-      const { version } = await this.services.imports.importLines(organizationId, lines(), {
+      const { version, late } = await this.services.imports.importLines(organizationId, lines(), {
         source: () => ({ cause: 'sync' }),
         complete: { periods: inOrder.map(([period]) => period), pending: 'WITH' },
         maxRemoved,
@@ -325,7 +332,7 @@ export class SyncService {
         unchanged,
         assertMayChange: hold.assertHeld,
       });
-      return { version, lines: places.count };
+      return { version: version && { ...version, late }, lines: places.count };
     } catch (error) {
       throw places.inWordsOfSource(error);
     }
@@ -347,7 +354,7 @@ interface ReadPeriods {
   readonly periods: number;
   readonly lines: number;
   readonly moving: readonly PeriodDates[];
-  readonly version: NewVersion | null;
+  readonly version: SyncedVersion | null;
 }
 
 /** The right of one sync to change the books. */

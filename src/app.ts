@@ -36,7 +36,7 @@ import { createServices, type ServiceOptions, type Services } from './services';
 
 /** The whole gateway, ready to listen. */
 export interface App {
-  /** Starts the workers, when there are any. Throws an OperatorError when one cannot serve, or when `stop` is called meanwhile. */
+  /** Starts the workers, when there are any, and the deliveries of webhooks. Throws an OperatorError when one cannot serve, or when `stop` is called meanwhile. */
   start(): Promise<void>;
   /** Listens at the addresses of the settings. Throws an OperatorError that names the address that cannot be had. */
   listen(): Promise<ListeningPorts>;
@@ -107,20 +107,24 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   const operators = createOperatorsSide(owner, side, metrics);
   const { httpServer, stop } = await createCallersSide(services, side);
   const stopDeleting = deleteOldUsage(services, config.USAGE_RETENTION_DAYS, log);
+  let stopDelivering = (): Promise<void> => Promise.resolve();
   const listen = async (): Promise<ListeningPorts> => {
     const adminPort = await operators.listen();
     return { port: await orExplain(httpServer.listen(config.PORT, config.HOST), config.PORT, config.HOST), adminPort };
   };
   const graceMs = config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
   return {
-    start: () => Promise.resolve(),
+    start: () => {
+      stopDelivering = deliverWebhooks(services, log);
+      return Promise.resolve();
+    },
     listen,
     cut: () => httpServer.cut(),
     findObstacle: () => services.findObstacle(),
     stop: (drainMs) =>
       operators.stop(async () => {
         const drained = httpServer.drain({ drainMs, graceMs });
-        await stopDeleting();
+        await Promise.all([stopDeleting(), stopDelivering()]);
         return stop(drained);
       }),
   };
@@ -280,6 +284,20 @@ export const deleteOldUsage = ({ usage }: Pick<Services, 'usage'>, days: number,
       .deleteOld(days, stopping)
       .catch((error: unknown) => log.warn({ code: toAppError(error).code }, 'old counts of v2 requests were not deleted')),
   );
+
+/** Tells receivers of new data versions from now on. Returns the function that stops it, and resolves when nothing is under way. */
+export function deliverWebhooks({ webhookDeliveries }: Pick<Services, 'webhookDeliveries'>, log: Logger): () => Promise<void> {
+  const stopping = new AbortController();
+  const running = webhookDeliveries.run(stopping.signal, {
+    onFailing: (hook) => log.warn(hook, 'a webhook fails'),
+    onDisabled: (hook) => log.error(hook, 'a webhook was disabled'),
+    onDatabaseFault: (error) => log.warn({ code: toAppError(error).code }, 'webhooks wait for the database'),
+  });
+  return () => {
+    stopping.abort();
+    return running;
+  };
+}
 
 /** Does work now and every day. Returns the function that aborts it, and resolves when what is under way has ended. */
 function repeatDaily(work: (stopping: AbortSignal) => Promise<void>): () => Promise<void> {

@@ -288,6 +288,11 @@ export const settings = {
       'On a stop: time in which /ready says no while requests are taken; empty takes 8000 on SIGTERM with DATABASE_URL, and 0 otherwise',
   },
   SHUTDOWN_GRACE_SECONDS: { schema: wholeNumber(0, 3600), fallback: '30', meaning: 'On a stop: time for answers in flight to finish' },
+  WEBHOOK_PRIVATE_ADDRESSES: {
+    schema: onOff,
+    fallback: 'off',
+    meaning: 'Lets webhooks lead to private addresses, such as 10.0.0.7 and localhost, also by http',
+  },
   SOURCE_PROVISION: { schema: z.string(), fallback: '', meaning: 'Provision of the old service that sync reads', isSecret: true },
   SOURCE_COOKIE: { schema: z.string(), fallback: '', meaning: 'Session cookie of the old service, as name=value', isSecret: true },
 } as const satisfies Record<string, Setting>;
@@ -306,21 +311,6 @@ export const isSecretSetting = (name: string): boolean => findSetting(name)?.isS
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export type Config = { readonly [Name in SettingName]: z.output<(typeof settings)[Name]['schema']> };
-
-/**
- * The time after which HAProxy has taken a gateway out by its own settings, three checks at 2 seconds, and one interval more. Docker kills
- * a container 10 seconds after it has told it to stop.
- */
-const SHARED_DRAIN_MS = 8000;
-
-/**
- * The time of a drain after a signal. The value that an operator has set holds for every signal. Otherwise nobody waits for a balancer with
- * the embedded database, where no other gateway can take over, at a Ctrl-C (SIGINT), and when the terminal closes (SIGHUP).
- */
-export const drainMsOf = (
-  { DATABASE_URL, DRAIN_MILLISECONDS }: Pick<Config, 'DATABASE_URL' | 'DRAIN_MILLISECONDS'>,
-  signal: string,
-): number => DRAIN_MILLISECONDS ?? (DATABASE_URL === '' || signal !== 'SIGTERM' ? 0 : SHARED_DRAIN_MS);
 
 /** The error for wrong settings. Its message has a line for each, which begins with the setting's name. */
 export class ConfigError extends Error {

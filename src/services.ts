@@ -31,6 +31,8 @@ import { SessionStore } from './data/access/session-store';
 import { SyncStore } from './data/sync/sync-store';
 import { UsageStore } from './data/access/usage-store';
 import { UserStore } from './data/access/user-store';
+import { DeliveryStore } from './data/webhooks/delivery-store';
+import { WebhookStore } from './data/webhooks/webhook-store';
 import { VersionMemory, type MemoryFigures } from './data/books/version-memory';
 import { AccessService } from './domain/access/access-service';
 import { AuditReadings } from './domain/audit/audit-readings';
@@ -61,6 +63,9 @@ import { SavedReportService } from './domain/reports/saved-report-service';
 import { SessionService } from './domain/access/session-service';
 import { ProofService } from './domain/proof/proof-service';
 import { SyncService } from './domain/sync/sync-service';
+import { WebhookDeliveries, type DeliveryFigures } from './domain/webhooks/webhook-deliveries';
+import { WebhookService } from './domain/webhooks/webhook-service';
+import { WebhookSender } from './receivers/webhook-sender';
 
 /** The services that all doors use, over one database. */
 export interface Services {
@@ -86,6 +91,8 @@ export interface Services {
   readonly answers: VersionMemory | undefined;
   readonly imports: ImportService;
   readonly syncs: SyncService;
+  readonly webhooks: WebhookService;
+  readonly webhookDeliveries: WebhookDeliveries;
   readonly parity: ParityService;
   readonly proofs: ProofService;
   readonly demo: DemoService;
@@ -103,6 +110,7 @@ export interface Figures {
   readonly replicas: readonly ReplicaFigures[];
   readonly audit: AuditFigures;
   readonly guesses: GuessFigures;
+  readonly webhooks: DeliveryFigures;
   /** The memories for what was read from the books, by their names: `totals` and `answers`. */
   readonly memories: Readonly<Record<string, MemoryFigures>>;
 }
@@ -232,6 +240,7 @@ export function createServices(
   const savedReports = new SavedReportService(savedReportStore, rights);
   const depositSummaries = new DepositSummaryService(new DepositSummaryStore(), depositDetails);
   const depositChanges = new DepositChangeService(new DepositChangeStore());
+  const webhookDeliveries = new WebhookDeliveries(new DeliveryStore(database), new WebhookSender(config.WEBHOOK_PRIVATE_ADDRESSES));
   return {
     access: new AccessService({
       store: new AccessStore(database, config.SESSION_IDLE_MINUTES),
@@ -261,6 +270,8 @@ export function createServices(
     answers,
     imports,
     syncs: new SyncService(new SyncStore(database), { imports, books, depositDetails }),
+    webhooks: new WebhookService(organizations, new WebhookStore(database), rights, config.WEBHOOK_PRIVATE_ADDRESSES),
+    webhookDeliveries,
     parity: new ParityService({ books, lines: new BookLineStore(), savedReports, audit }),
     proofs: new ProofService({ audit, books, depositDetails, depositSummaries, depositChanges }),
     demo: new DemoService({ organizations, provisions, users, imports }),
@@ -270,6 +281,7 @@ export function createServices(
       queue: queue.figures,
       audit: auditWriter.figures,
       guesses: guesses.figures,
+      webhooks: webhookDeliveries.figures,
       memories: { totals: totals.figures, ...(answers && { answers: answers.figures }) },
       pools: { ...database.figures, ...replicas.pools },
       replicas: replicas.figures,

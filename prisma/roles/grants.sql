@@ -37,6 +37,12 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON "v2_usage" TO deposit_gateway_serving;
 -- The reports that users save.
 GRANT SELECT, INSERT, UPDATE, DELETE ON "saved_report" TO deposit_gateway_serving;
 
+-- Webhooks: read with the keys that sign, and brought on. The receiver and its key are the owner's alone.
+GRANT SELECT ON "webhook" TO deposit_gateway_serving;
+GRANT UPDATE ("acknowledged_version", "heartbeat_at", "message_id", "message_version", "message_at", "attempts", "failures",
+  "failing_since", "next_attempt_at", "holder", "disabled_at", "disabled_reason") ON "webhook" TO deposit_gateway_serving;
+GRANT SELECT, INSERT, DELETE ON "webhook_delivery" TO deposit_gateway_serving;
+
 -- The audit: rows are added behind the newest.
 GRANT SELECT, INSERT ON "audit_record" TO deposit_gateway_serving;
 GRANT SELECT, INSERT ON "audit_chain" TO deposit_gateway_serving;

@@ -3,6 +3,7 @@ import type { LastUse } from '../data/access/usage-store';
 import type { BookFigures } from '../data/books/book-store';
 import type { ImportFigures } from '../data/imports/import-store';
 import type { SyncState } from '../data/sync/sync-store';
+import type { WebhookFigures } from '../data/webhooks/webhook-store';
 import type { SeenEvent } from '../domain/audit/audit-service';
 import { auditEvents } from '../formats/audit-row';
 import type { RequestEnd, RequestObserver } from '../http/request-log';
@@ -29,6 +30,7 @@ export class GatewayMetrics {
   private books: readonly BookFigures[] = [];
   private imports: readonly ImportFigures[] = [];
   private syncs: readonly SyncState[] = [];
+  private webhooks: readonly WebhookFigures[] = [];
   private lastUses: readonly LastUse[] = [];
   private isReady = 0;
   private isReading = false;
@@ -56,7 +58,7 @@ export class GatewayMetrics {
   ]);
 
   constructor(
-    private readonly services: Pick<Services, 'readFigures' | 'books' | 'imports' | 'syncs' | 'usage' | 'findObstacle'>,
+    private readonly services: Pick<Services, 'readFigures' | 'books' | 'imports' | 'syncs' | 'webhooks' | 'usage' | 'findObstacle'>,
     private readonly kind: 'gateway' | 'worker' = 'gateway',
   ) {
     collectDefaultMetrics({ register: this.registry });
@@ -160,6 +162,7 @@ export class GatewayMetrics {
     this.total('gateway_sync_lines_total', 'Lines that rounds of sync have added, changed and removed', ['organization'], () =>
       this.syncs.map(({ organizationId, linesChanged }) => [{ organization: organizationId }, linesChanged]),
     );
+    this.addWebhooks();
     this.gauge(
       'gateway_v2_last_use_timestamp_seconds',
       'Unix time of the newest request to v2 with a valid provision',
@@ -168,6 +171,27 @@ export class GatewayMetrics {
     );
     // The first scrape tells of the start.
     void this.readDatabase();
+  }
+
+  private addWebhooks(): void {
+    this.total('gateway_webhook_deliveries_total', 'Attempts of webhooks since the start', ['outcome'], ({ webhooks }) =>
+      Object.entries({ ...webhooks }).map(([outcome, count]) => [{ outcome }, count] as const),
+    );
+    this.gauge(
+      'gateway_webhooks',
+      'Webhooks that have acknowledged the newest version, that have not, and that are disabled',
+      [...['organization', 'state']],
+      () =>
+        this.webhooks.flatMap(({ organizationId, current, behind, disabled }) =>
+          Object.entries({ current, behind, disabled }).map(([state, count]) => [{ organization: organizationId, state }, count] as const),
+        ),
+    );
+    this.gauge(
+      'gateway_webhook_lag_seconds',
+      'Longest time for which a webhook that is not disabled has missed versions',
+      ['organization'],
+      () => this.webhooks.map(({ organizationId, lagSeconds }) => [{ organization: organizationId }, lagSeconds]),
+    );
   }
 
   get contentType(): string {
@@ -241,6 +265,8 @@ export class GatewayMetrics {
   private async readRest(): Promise<void> {
     const [syncs] = await Promise.allSettled([this.services.syncs.listStates()]);
     if (syncs.status === 'fulfilled') this.syncs = syncs.value;
+    const [webhooks] = await Promise.allSettled([this.services.webhooks.listFigures()]);
+    if (webhooks.status === 'fulfilled') this.webhooks = webhooks.value;
     const [lastUses] = await Promise.allSettled([this.services.usage.listLastUses()]);
     if (lastUses.status === 'fulfilled') this.lastUses = lastUses.value;
   }

@@ -2,7 +2,7 @@ import { extname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { GatewayMetrics, type MetricsOfProcess } from '../admin/gateway-metrics';
 import { SummedMetrics } from '../admin/summed-metrics';
-import { createOperatorsSide, createSignals, deleteOldUsage, orExplain, type App, type RoleAddresses } from '../app';
+import { createOperatorsSide, createSignals, deleteOldUsage, deliverWebhooks, orExplain, type App, type RoleAddresses } from '../app';
 import type { Config } from '../config';
 import { serveAttemptMemories } from '../data/access/attempt-memory';
 import { serveQueue } from '../data/reading/queue-channel';
@@ -20,7 +20,7 @@ export interface WorkerSettings {
 
 const WORKER_MODULE = join(__dirname, `gateway-worker${extname(__filename)}`);
 const MS_PER_SECOND = 1000;
-/** The primary reads the database's state and the figures of metrics, and deletes old counts of v2, which must not hold up the others. */
+/** The primary reads the database's state and the figures of metrics, deletes old counts of v2 and delivers webhooks. */
 const POOL_SIZE = 2;
 /**
  * The statements of the audit that follow each other after the answers when the database gives no answer, each with a wait for a connection:
@@ -39,6 +39,7 @@ export function createPrimary(config: Config, { serving, owner }: RoleAddresses,
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
   // A gateway whose workers do not start says that alone.
   let stopDeleting = (): Promise<void> => Promise.resolve();
+  let stopDelivering = stopDeleting;
   const summed = metrics && new SummedMetrics(metrics);
   const operators = createOperatorsSide(owner, { config, log, metrics, signals: createSignals(log, () => metrics) }, summed);
   const workers = new WorkerSet({
@@ -60,7 +61,7 @@ export function createPrimary(config: Config, { serving, owner }: RoleAddresses,
   const graceMs = config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
   const closingMs = CLOSING_TRIES * (config.DATABASE_CONNECT_MILLISECONDS + config.DATABASE_ANSWER_MILLISECONDS);
   const stopWorkers = async (drainMs: number): Promise<boolean> => {
-    const [isWhole] = await Promise.all([workers.stop({ drainMs, graceMs, closingMs }), stopDeleting()]);
+    const [isWhole] = await Promise.all([workers.stop({ drainMs, graceMs, closingMs }), stopDeleting(), stopDelivering()]);
     await services.close();
     return isWhole;
   };
@@ -68,6 +69,7 @@ export function createPrimary(config: Config, { serving, owner }: RoleAddresses,
     start: async () => {
       await workers.start();
       stopDeleting = deleteOldUsage(services, config.USAGE_RETENTION_DAYS, log);
+      stopDelivering = deliverWebhooks(services, log);
     },
     listen: async () => {
       const adminPort = await operators.listen();

@@ -42,6 +42,25 @@ export function isWithin(address: string, networks: readonly string[]): boolean 
 }
 
 /**
+ * The networks of IANA's special-purpose registries (RFC 6890) that are not reached over the internet, or lead into other networks: private,
+ * shared (RFC 6598), loopback, link-local, unspecified, multicast, reserved, of documents and benchmarks, and IPv6 forms of IPv4 addresses.
+ */
+const PRIVATE_NETWORKS = {
+  4: [
+    ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24'],
+    ...['192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+  ],
+  // The first three are all networks outside of 2000::/3: loopback, mapped addresses, NAT64 (64:ff9b::/96) and fc00::/7 among them.
+  6: ['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
+} as const;
+
+/** True for an IP address. */
+export const isIpAddress = (text: string): boolean => isIP(text) !== 0;
+
+/** True for an IP address that is not one of the public internet. To Node, each IPv4 address is in the IPv6 network of mapped ones. */
+export const isPrivateAddress = (address: string): boolean => isWithin(address, PRIVATE_NETWORKS[isIPv4(address) ? 4 : 6]);
+
+/**
  * The name that a Host header (RFC 9110 section 7.2) or an operator writes: in lower case, without port and without the root's dot. All
  * forms of an IPv6 address, with brackets or without, have the one that browsers write, such as `[::1]`.
  */

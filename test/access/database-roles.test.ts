@@ -70,6 +70,15 @@ describe('the role that serves', () => {
     expect(await stateOf(`UPDATE "user" SET password_hash = ''`)).toBe(DENIED);
   });
 
+  test('brings webhooks on, and changes no receiver and no secret', async () => {
+    expect(await stateOf('SELECT * FROM webhook')).toBe('done');
+    expect(await stateOf('UPDATE webhook SET acknowledged_version = 1, disabled_at = now()')).toBe('done');
+    for (const change of [`url = ''`, `secret = ''`, 'organization_id = 1'])
+      expect(await stateOf(`UPDATE webhook SET ${change}`)).toBe(DENIED);
+    expect(await stateOf('DELETE FROM webhook')).toBe(DENIED);
+    expect(await stateOf('UPDATE webhook_delivery SET status = 200')).toBe(DENIED);
+  });
+
   test('adds to the audit, and neither changes nor deletes a row', async () => {
     expect(await stateOf('SELECT * FROM audit_record')).toBe('done');
     expect(await stateOf(`UPDATE audit_record SET username = ''`)).toBe(DENIED);

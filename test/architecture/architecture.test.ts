@@ -13,7 +13,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ['http'],
   ['databases', 'services', 'resolvers'],
   ['domain'],
-  ['data', 'source'],
+  ['data', 'source', 'receivers'],
   ['formats'],
   ['rows'],
   ['processes'],
@@ -41,8 +41,21 @@ const INNER_ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
   ],
   resolvers: [['.'], ['operators', 'access', 'audit', 'reports'], ['books'], ['request']],
-  domain: [['compare', 'parity', 'proof', 'sync'], ['backup', 'imports'], ['reports'], ['access'], ['audit', 'books'], ['paging']],
-  data: [['backup', 'imports', 'reports', 'access', 'audit', 'sync'], ['books'], ['embedded', 'reading'], ['schema'], ['postgres']],
+  domain: [
+    ['compare', 'parity', 'proof', 'sync', 'webhooks'],
+    ['backup', 'imports'],
+    ['reports'],
+    ['access'],
+    ['audit', 'books'],
+    ['paging'],
+  ],
+  data: [
+    ['backup', 'imports', 'reports', 'access', 'audit', 'sync', 'webhooks'],
+    ['books'],
+    ['embedded', 'reading'],
+    ['schema'],
+    ['postgres'],
+  ],
   rows: [['.', 'assembly']],
 };
 /** More files than these are a drawer. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ALERTS, findRuleFaults, METRIC_NAMES, runPromtool } from '../support/alert-rules';
@@ -26,6 +27,7 @@ async function scrapedNames(): Promise<Set<string>> {
   const late = [
     'gateway_import_failures_total',
     'gateway_sync_failures_total',
+    'gateway_webhooks',
     'gateway_lines_total',
     'gateway_v2_last_use_timestamp_seconds',
   ];
@@ -43,6 +45,9 @@ describe('an operator who sets up Prometheus and Grafana', () => {
     // A gateway answers v2, so that it can be the old service of its own books.
     const sync = ['sync', '--organization', gateway.organization.name, '--from', gateway.url, '--since', '2024-01-01'];
     await succeed({ DATABASE_URL: gateway.database.url, SOURCE_PROVISION: gateway.organization.apiProvision }, sync);
+    const { organization, services } = gateway;
+    const secret = `whsec_${randomBytes(32).toString('base64')}`;
+    await services.webhooks.create({ organization: organization.name, url: 'https://books.example.org/hook', secret });
   });
 
   test('finds every metric of the dashboard and of the alerts in a scrape', async () => {

@@ -1,7 +1,8 @@
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { createApp } from '../../src/app';
-import { drainMsOf, readConfig } from '../../src/config';
+import { drainMsOf } from '../../src/cli/drain-time';
+import { readConfig } from '../../src/config';
 import { REPORT_PRIVILEGE } from '../../src/values/privileges';
 import type { ImportOptions, ImportResult } from '../../src/domain/imports/import-service';
 import type { RawLine } from '../../src/formats/import-line';

@@ -537,3 +537,52 @@ CREATE TABLE sync_state (
   failures BIGINT NOT NULL DEFAULT 0,
   lines_changed BIGINT NOT NULL DEFAULT 0
 );
+
+-- Webhooks. The version that a hook has acknowledged says what it has to be told, so an import writes nothing here.
+
+CREATE TABLE webhook (
+  id UUID PRIMARY KEY,
+  organization_id INTEGER NOT NULL REFERENCES organization (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  url TEXT NOT NULL,
+  secret BYTEA NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  acknowledged_version BIGINT NOT NULL,
+  heartbeat_at TIMESTAMPTZ,
+  message_id UUID,
+  message_version BIGINT,
+  message_at TIMESTAMPTZ,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  failures INTEGER NOT NULL DEFAULT 0,
+  failing_since TIMESTAMPTZ,
+  next_attempt_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  holder UUID,
+  disabled_at TIMESTAMPTZ,
+  disabled_reason TEXT
+);
+CREATE INDEX webhook_organization_id_idx ON webhook (organization_id);
+CREATE INDEX webhook_next_attempt_at_idx ON webhook (next_attempt_at);
+
+CREATE TABLE webhook_delivery (
+  webhook_id UUID NOT NULL REFERENCES webhook (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  message_id UUID NOT NULL,
+  attempt INTEGER NOT NULL,
+  at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  version BIGINT NOT NULL,
+  previous BIGINT NOT NULL,
+  status INTEGER,
+  failure TEXT,
+  milliseconds INTEGER NOT NULL,
+  PRIMARY KEY (webhook_id, message_id, attempt)
+);
+CREATE INDEX webhook_delivery_webhook_id_at_idx ON webhook_delivery (webhook_id, at);
+
+-- The newest data version of an organization; 0 before the first. It is no part of the statement that calls it, because Citus joins a table of
+-- the coordinator with the newest rows of a distributed one in no other way.
+CREATE FUNCTION newest_data_version(organization INTEGER, OUT number BIGINT, OUT recorded_at TIMESTAMPTZ, OUT cause TEXT)
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  SELECT version.number, version.recorded_at, version.cause INTO number, recorded_at, cause FROM data_version version
+  WHERE version.organization_id = organization ORDER BY version.number DESC LIMIT 1;
+  number := COALESCE(number, 0);
+END
+$$;

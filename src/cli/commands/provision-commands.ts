@@ -1,9 +1,10 @@
 import { Argument, Command, Option } from 'commander';
 import type { ProvisionRow } from '../../data/access/provision-store';
+import { DEFAULT_DAYS } from '../../domain/access/usage-service';
 import { describeProvision, EXPIRY_FORMS, toBoundPath, toExpiry, toSpanMs } from '../../domain/access/provision-bounds';
 import { withServices, type CommandContext } from '../command';
 import { append, grantCommands, grantOption, listPrivileges, ORGANIZATION, privilegesArgument, UsageError } from '../command-options';
-import { day, formatTable, printResult } from '../terminal';
+import { day, formatTable, printResult, readCount } from '../terminal';
 
 const kinds = { web: 'WEB', mobile: 'MOBILE', api: 'API' } as const;
 const NEVER = 'never';
@@ -188,4 +189,24 @@ function addBindCommands(command: Command, context: () => CommandContext, print:
 
 function assertOne(flag: boolean, flagName: string, values: readonly string[], option: string): void {
   if (flag && values.length > 0) throw new UsageError(`${flagName} cannot be used with ${option}`);
+}
+
+const USAGE_COLUMNS = ['ORGANIZATION', 'PROVISION', 'LABEL', 'PATH', 'USER AGENT', 'REQUESTS', 'ERRORS', 'LINES', 'LAST USE'];
+
+/** `usage`: shows who calls v2. */
+export function usageCommand(context: () => CommandContext): Command {
+  return new Command('usage')
+    .description('shows who calls v2: requests, errors and lines of each provision, path and user agent, the newest use first')
+    .option('--organization <name>', 'name of the organization; all when it is missing')
+    .addOption(new Option('--days <count>', 'number of days up to today, in UTC').default(DEFAULT_DAYS).argParser(readCount))
+    .action(async ({ organization, days }: { organization?: string; days: number }) => {
+      const { terminal, json } = context();
+      const rows = await withServices(context(), ({ usage }) => usage.list(organization, days));
+      const cells = rows.map((row) => [
+        ...[row.organization, row.provision, row.label, row.path, row.userAgent || '(none)'],
+        ...[row.requests, row.errors, row.lines].map(String),
+        row.lastUsedAt.toISOString(),
+      ]);
+      printResult(terminal, json, rows, formatTable(USAGE_COLUMNS, cells));
+    });
 }

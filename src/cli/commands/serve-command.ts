@@ -2,13 +2,14 @@ import { EventEmitter, once } from 'node:events';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
 import { createApp, type App, type RoleAddresses } from '../../app';
-import { drainMsOf, type Config } from '../../config';
+import type { Config } from '../../config';
 import { describePlace } from '../../data/postgres/database-place';
 import { findServingPlace } from '../../databases';
 import type { DemoCredentials } from '../../domain/imports/demo-service';
 import { OperatorError } from '../../errors';
 import type { CommandContext } from '../command';
 import { baseUrl, describeDemo, openWithDemo } from './demo-command';
+import { drainMsOf } from '../drain-time';
 import { createLog } from '../gateway-log';
 import { onStopSignal } from '../stop-signals';
 

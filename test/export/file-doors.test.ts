@@ -142,7 +142,7 @@ describe('a file of the report', () => {
 
   test('may leave its totals out', async () => {
     const { headers, trailers, body } = await download('deposit-details.csv', '&totals=skip');
-    expect(Object.keys(headers).filter((name) => name.startsWith('x-export'))).toEqual(['x-export-range', 'x-export-id']);
+    expect(Object.keys(headers).filter((name) => name.startsWith('x-export'))).toEqual(['x-export-range', 'x-export-place', 'x-export-id']);
     expect(trailers).toEqual({ 'x-export-range': '2024-01-01/2024-12-31', 'x-export-file-sha256': sha256(body) });
     expect(await receiptOf(String(headers['x-export-id']))).toMatchObject({
       outcome: 'whole',

@@ -27,7 +27,7 @@ type Totals = Readonly<Record<string, unknown>>;
 
 /** The totals among headers or trailers, by their names without the beginning. */
 function toTotals(fields: Totals): Totals {
-  const names = Object.keys(fields).filter((name) => /^x-export-(?!range|id|file)/.test(name));
+  const names = Object.keys(fields).filter((name) => /^x-export-(?!range|id|place|file)/.test(name));
   return Object.fromEntries(names.map((name) => [name.replace('x-export-', ''), fields[name]]));
 }
 

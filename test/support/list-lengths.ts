@@ -44,7 +44,7 @@ export function withLengths(query: string, length: number): string {
  * Fields with statements of their own: a number; a report, whose COPY has a statement before it that sets its values; and a digest, whose
  * COPY may be read on a second connection, with the beginning, the state and the end of its transaction.
  */
-const STATEMENTS: Readonly<Record<string, number>> = { totalCount: 1, digest: 5, depositDetails: 2 };
+const STATEMENTS: Readonly<Record<string, number>> = { totalCount: 1, digest: 5, moneyDigest: 5, depositDetails: 2 };
 
 /** The most statements that the fields of an operation take: one for each that leads to objects, and for each type of a record of any type. */
 export function mostStatementsOf(query: string): number {

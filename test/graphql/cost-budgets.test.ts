@@ -126,7 +126,7 @@ describe('a provision with a budget', () => {
           const asked = { query: '{ deposits(first: 5) { nodes { depositDate } totalCount } }', provision: organization.apiProvision };
           const calm = await send(url, asked);
           const changed = new Promise<void>((resolve) => {
-            proxy.before('count(*)', async () => {
+            proxy.before('count(*)::float8', async () => {
               await importLines(services, organization, [v2Line({ transaction_id: 'P11', allocation_id: 'P110' })]);
               resolve();
             });

@@ -85,7 +85,10 @@ export class PeriodClose implements data.PeriodClose {
   @Field(() => GraphQLISODateTime, { nullable: true, description: 'Time of the reopening; null while the close is in force.' })
   reopenedAt!: Date | null;
 
-  @Field(() => String, { nullable: true, description: 'Who reopened, as `closedBy`; null while the close is in force.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'User or operator who reopened, named as in `closedBy`; null while the close is in force.',
+  })
   reopenedBy!: string | null;
 
   @Field(() => [ClosedMonth], {

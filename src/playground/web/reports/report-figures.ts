@@ -32,7 +32,7 @@ export interface ReportFigures {
   } | null;
 }
 
-/** What leads from the figures of an earlier state to those of a later one. */
+/** The steps that lead from the figures of an earlier state to those of a later one. */
 export interface ChangeBridge {
   readonly before: BridgeEnd;
   readonly after: BridgeEnd;

@@ -16,7 +16,7 @@ const stateTexts: Readonly<Record<'stopped' | 'running', string>> = {
   running: 'The rows are still being read, so none is printed. Print again when they are there.',
 };
 
-/** What to do for a report that lacks a condition. */
+/** The advice for a report that lacks a condition. */
 const needTexts: { readonly [Name in FilterName]?: string } = {
   donor: 'Choose a donor: type a part of the name, in any order of first and last name.',
   since: 'Choose the state to compare with: a day, a change of the books, or a file that you took.',

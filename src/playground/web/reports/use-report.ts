@@ -35,7 +35,7 @@ export interface ReportResult {
   readonly table: LoadedTable;
   /** Missing for a report without totals. */
   readonly figures: ReportFigures | undefined;
-  /** What leads from the figures of the earlier state to those of the later one; of a report of changes alone. */
+  /** The steps from the figures of the earlier state to those of the later one; of a report of changes alone. */
   readonly bridge: ChangeBridge | undefined;
   readonly crossings: PeriodCrossings;
 }

@@ -14,8 +14,8 @@ export interface Close {
 export async function fetchCloses(provision: string, signal?: AbortSignal): Promise<readonly Close[]> {
   const { periodCloses } = await askGateway<PeriodClosesQuery>(provision, { query: closesQuery }, signal);
   return (periodCloses?.nodes ?? []).flatMap(({ version, through, closedAt, reopenedVersion, months }) => {
-    const startDate = months[0]?.startDate;
-    return reopenedVersion === null && startDate ? [{ version, startDate, through, closedAt }] : [];
+    // A close of days without lines has no months.
+    return reopenedVersion === null ? [{ version, startDate: months[0]?.startDate ?? through, through, closedAt }] : [];
   });
 }
 

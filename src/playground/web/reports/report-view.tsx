@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { Disclosure, DisclosurePanel, Button, Heading, Tab, TabList, TabPanel, Tabs, type Key } from 'react-aria-components';
-import { findToday, isPeriodName, isTimeZone } from '../../../values/periods';
+import { findToday, isPeriodName } from '../../../values/periods';
 import { copyText } from '../look/clipboard';
 import { DownloadDialog } from '../dialogs/download-dialog';
 import { SaveDialog } from '../dialogs/save-dialog';
@@ -16,7 +16,7 @@ import { describeFigures, FigureCards } from './figure-cards';
 import { describeFetched, proposeTitle, toConditions, toPrintLines, writeValue } from '../choices/choice-texts';
 import { toViewAddress, useLinkedView } from '../choices/linked-view';
 import { describeCrossings } from './period-crossings';
-import { presets } from '../values/periods';
+import { presets, toKnownZone } from '../values/periods';
 import { BridgeChart, BridgeTable, describeBridge } from './change-bridge';
 import { ReportChart } from './report-chart';
 import { defaultChoices, findUnread, type ReportChoices } from '../choices/report-choices';
@@ -60,10 +60,9 @@ export function ReportView({
   const names = useNames(provision, { fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] });
   const readsDonors = mayReadDonors(viewer);
   const maySave = readsDonors && rows !== 'versions';
-  const knowsZone = isTimeZone(viewer.timeZone);
   // A page may stay open over midnight: the next render plans “last month” anew, like the dates that the form shows. The day is that of the
   // organization, as in the gateway's files.
-  const timeZone = knowsZone ? viewer.timeZone : ownTimeZone();
+  const timeZone = toKnownZone(viewer.timeZone);
   const now = findToday({ ...viewer, timeZone });
   const { today, fiscalYearStart } = now;
   // The viewer itself is a new object each time the gateway is asked who is logged in. A plan of it would run the report again each time.
@@ -130,7 +129,7 @@ export function ReportView({
           A part of this link cannot be read: {unread.join(', ')}. The report is of its usual choices there.
         </p>
       )}
-      {!knowsZone && (
+      {timeZone !== viewer.timeZone && (
         <p className="problem" role="alert">
           This browser does not know the time zone {viewer.timeZone}. Periods such as “Last month” go by this computer’s day here.
         </p>
@@ -153,8 +152,6 @@ export function ReportView({
 
 /** The most gifts that the report of the largest ones shows. */
 const MAX_GIFTS = Math.max(...reportDefinitions.largest.top.limits);
-
-const ownTimeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Says which period is saved, and where a program gets other figures than a colleague on this page. */
 function toSavingNote(plan: ReportPlan, { timeZone }: Viewer): string | undefined {

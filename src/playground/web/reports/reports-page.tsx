@@ -1,8 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { ClosesDialog } from './closes-dialog';
 import { listSavedReports, type SavedReport } from '../dialogs/saved-reports';
+import { findToday } from '../../../values/periods';
+import { toKnownZone } from '../values/periods';
 import { FaultBoundary } from '../look/fault-boundary';
 import { NO_REPORT, type PageMode, type SetMode } from './page-mode';
-import { mayReadDonors, type Viewer } from '../session/gateway-client';
+import { mayClose, mayReadDonors, type Viewer } from '../session/gateway-client';
 import { useTableClient } from '../rows/table-client';
 import { carryChoices, defaultChoices, type ReportChoices } from '../choices/report-choices';
 import { definitionOf, reportDefinitions, type ReportId } from '../choices/report-definitions';
@@ -83,6 +86,11 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
               </button>
             </li>
           ))}
+          {mayClose(viewer) && (
+            <li>
+              <ClosesDialog {...{ provision }} now={findToday({ ...viewer, timeZone: toKnownZone(viewer.timeZone) })} />
+            </li>
+          )}
         </ul>
         {readsDonors && (
           <>

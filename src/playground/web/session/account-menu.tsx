@@ -1,10 +1,11 @@
 import { Button, Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover, Text } from 'react-aria-components';
 import { themes, useTheme, type Theme } from '../look/color-scheme';
-import { REPORT_PRIVILEGE } from '../../../values/privileges';
+import { CLOSE_PRIVILEGE, REPORT_PRIVILEGE } from '../../../values/privileges';
 import type { Viewer } from './gateway-client';
 
 const privilegeTitles: Readonly<Record<string, string>> = {
-  [REPORT_PRIVILEGE]: 'Donors, gifts and totals',
+  [REPORT_PRIVILEGE]: 'read donors, gifts and totals',
+  [CLOSE_PRIVILEGE]: 'close months',
 };
 
 interface AccountMenuProps {
@@ -28,7 +29,7 @@ export default function AccountMenu({ viewer, isBusy, onLogout }: AccountMenuPro
       </Button>
       <Popover className="popover" placement="bottom end">
         <p className="account-note">
-          May read: {rights.length > 0 ? rights.join(', ') : 'totals without donors'}. The session ends at{' '}
+          You may {['read totals', ...rights].join(', ')}. The session ends at{' '}
           {new Date(sessionExpiresAt).toLocaleTimeString(undefined, { timeStyle: 'short' })}, or earlier without requests.
         </p>
         <Menu

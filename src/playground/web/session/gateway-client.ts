@@ -1,7 +1,7 @@
 import type { ExecutionResult, GraphQLFormattedError } from 'graphql';
 import type { ViewerQuery } from '../../../generated/operations/graphql';
 import type { OrganizationCalendar } from '../../../values/periods';
-import { REPORT_PRIVILEGE } from '../../../values/privileges';
+import { CLOSE_PRIVILEGE, REPORT_PRIVILEGE } from '../../../values/privileges';
 import loginMutation from '../queries/login.graphql?raw';
 import logoutMutation from '../queries/logout.graphql?raw';
 import viewerQuery from '../queries/viewer.graphql?raw';
@@ -21,6 +21,7 @@ export interface Viewer extends OrganizationCalendar {
 
 /** True for a viewer with the privilege that shows donors and lines. */
 export const mayReadDonors = ({ privileges }: Viewer): boolean => privileges.includes(REPORT_PRIVILEGE);
+export const mayClose = ({ privileges }: Viewer): boolean => privileges.includes(CLOSE_PRIVILEGE);
 
 export interface GraphQLRequest {
   readonly query: string;

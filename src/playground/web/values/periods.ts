@@ -1,5 +1,5 @@
 import { endOfMonth, parseDate } from '@internationalized/date';
-import { isPeriodName, toPeriodDates, type PeriodName, type Today } from '../../../values/periods';
+import { isPeriodName, isTimeZone, toPeriodDates, type PeriodName, type Today } from '../../../values/periods';
 
 /** A period of dates as `YYYY-MM-DD`. Both ends are included; an end that is missing does not bound it. */
 export interface Period {
@@ -61,6 +61,10 @@ export const isDate = (text: string | undefined): text is string => {
     return false;
   }
 };
+
+/** A time zone that this browser knows: that of the organization, or else this computer's. */
+export const toKnownZone = (timeZone: string): string =>
+  isTimeZone(timeZone) ? timeZone : new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The ways to compare a period with another one. */
 export const comparisons = { off: 'Off', before: 'The period before', 'last-year': 'The same of last year' } as const;

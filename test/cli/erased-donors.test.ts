@@ -29,7 +29,8 @@ const erase = (organization: string, donor: string, reason = REASON, ...options:
   runCommand(files.environment, ['donor', 'erase', '--organization', organization, '--donor', donor, '--reason', reason, ...options]);
 const asJson = async <Value = Record<string, unknown>>(words: readonly string[]): Promise<Value> =>
   JSON.parse(await succeed(files.environment, ['--json', ...words])) as Value;
-const versionsOf = (organization: string) => asJson<{ number: number; cause: string }[]>(['version', 'list', '--organization', organization]);
+const versionsOf = (organization: string) =>
+  asJson<{ number: number; cause: string }[]>(['version', 'list', '--organization', organization]);
 
 /** All texts that any table has of an organization, as one. */
 async function textsOf(organization: string): Promise<string> {
@@ -52,18 +53,28 @@ async function createBooks(): Promise<string> {
 describe('an operator who erases a donor', () => {
   test('empties names, contact and memos of the donor in all states, and leaves the money and everybody else', async () => {
     const organization = await createBooks();
-    const money = () => files.query('SELECT sum(amount), count(*) FROM deposit_line JOIN organization ON id = organization_id WHERE name = $1', [organization]);
+    const money = () =>
+      files.query('SELECT sum(amount), count(*) FROM deposit_line JOIN organization ON id = organization_id WHERE name = $1', [
+        organization,
+      ]);
     const before = (await money()).rows;
     const others = (await files.lines(organization)).filter((line) => (line as Fields).donor_id === 8);
     const head = `Erased donor 7 of "${organization}", at data version 3\nOverwritten: 2 lines of the newest state, 4 earlier states of lines\n`;
-    const next = 'Next: `deposit-gateway vacuum` takes the overwritten texts out of the files; then write the register with `donor erased --json`\n';
+    const next =
+      'Next: `deposit-gateway vacuum` takes the overwritten texts out of the files; then write the register with `donor erased --json`\n';
     expect(await erase(organization, '7')).toEqual({ status: 0, stdout: head + next, stderr: '' });
     expect(await textsOf(organization)).not.toMatch(ADAS);
     expect((await files.lines(organization)).filter((line) => (line as Fields).donor_id === 8)).toEqual(others);
     expect((await files.lines(organization)).map((line) => (line as Fields).donor_id)).toEqual([7, 7, 8]);
     // Two lines have a state more.
     expect([(await money()).rows, before]).toEqual([[{ sum: '73.50', count: '7' }], [{ sum: '52.50', count: '5' }]]);
-    expect((await versionsOf(organization))[0]).toMatchObject({ number: 3, cause: 'erase', linesAdded: 0, linesChanged: 2, linesRemoved: 0 });
+    expect((await versionsOf(organization))[0]).toMatchObject({
+      number: 3,
+      cause: 'erase',
+      linesAdded: 0,
+      linesChanged: 2,
+      linesRemoved: 0,
+    });
     await succeed(files.environment, ['check', '--organization', organization]);
     const audit = await files.query<object>(
       `SELECT kind, operation, subject, detail FROM audit_record WHERE kind = 'rights' AND operation = 'donor erase' AND organization_id = (SELECT id FROM organization WHERE name = $1)`,
@@ -78,16 +89,22 @@ describe('an operator who erases a donor', () => {
     const nothing = `Nothing to erase: donor 7 of "${organization}" was erased before, and the books have no text of this donor\n`;
     expect(await erase(organization, '7')).toEqual({ status: 0, stdout: nothing, stderr: '' });
     expect(await versionsOf(organization)).toHaveLength(3);
-    await files.query(`UPDATE donor SET city = 'Bern' WHERE id = 7 AND organization_id = (SELECT id FROM organization WHERE name = $1)`, [organization]);
+    await files.query(`UPDATE donor SET city = 'Bern' WHERE id = 7 AND organization_id = (SELECT id FROM organization WHERE name = $1)`, [
+      organization,
+    ]);
     expect((await erase(organization, '7')).stdout).toContain('at data version 4\nOverwritten: 0 lines');
     expect(await textsOf(organization)).not.toMatch(ADAS);
   });
 
   test('registers a donor who has no texts', async () => {
     const organization = await files.createOrganization();
-    const empty = Object.fromEntries(['donor_first_name', 'donor_last_name', 'address1', 'city', 'zip', 'phone', 'email_address'].map((name) => [name, '']));
+    const empty = Object.fromEntries(
+      ['donor_first_name', 'donor_last_name', 'address1', 'city', 'zip', 'phone', 'email_address'].map((name) => [name, '']),
+    );
     await importInto(organization, [gift(1, empty)]);
-    expect((await erase(organization, '7')).stdout).toContain('at data version 2\nOverwritten: 0 lines of the newest state, 0 earlier states of lines\n');
+    expect((await erase(organization, '7')).stdout).toContain(
+      'at data version 2\nOverwritten: 0 lines of the newest state, 0 earlier states of lines\n',
+    );
     expect((await importInto(organization, [gift(1)])).stdout).toContain('Erased again: 1 line of 1 donor');
     expect(await textsOf(organization)).not.toMatch(ADAS);
   });
@@ -136,7 +153,10 @@ describe('an operator who erases a donor', () => {
     await succeed(files.environment, ['period', 'reopen', ...through, '--reason', 'x']);
     const { stdout } = await erase(organization, '7');
     const [, , told, header, ...rows] = stdout.split('\n');
-    expect([told, header]).toEqual(['3 other rows may name the donor by text, and stay as they are. These are possible matches: look at each', 'KIND    ID']);
+    expect([told, header]).toEqual([
+      '3 other rows may name the donor by text, and stay as they are. These are possible matches: look at each',
+      'KIND    ID',
+    ]);
     expect(rows.slice(0, 3)).toEqual(['close   2', 'file    1', 'report  gifts']);
     expect(stdout.toLowerCase()).not.toMatch(ADAS);
   });
@@ -171,7 +191,9 @@ describe('the register', () => {
     ];
     expect(await asJson(['donor', 'erased', '--organization', organization])).toEqual(register);
     expect(await asJson(['donor', 'erased'])).toEqual(expect.arrayContaining(register));
-    expect(await succeed(files.environment, ['donor', 'erased', '--organization', organization])).toMatch(/^ORGANIZATION +DONOR +VERSION +ERASED +BY +REASON\n/);
+    expect(await succeed(files.environment, ['donor', 'erased', '--organization', organization])).toMatch(
+      /^ORGANIZATION +DONOR +VERSION +ERASED +BY +REASON\n/,
+    );
   });
 
   test('erases again what an import brings, makes no version of it, and says so', async () => {

@@ -17,7 +17,16 @@ const EVER = 'start_date=0001-01-01&end_date=9999-12-31';
 const TEXTS = /Ada|Lovelace|Byron|St James|London|SW1Y|555-0100|from mother/;
 const gift = (number: number, fields: Readonly<Record<string, unknown>> = {}) =>
   v2Line({ deposit_id: `D${number}`, transaction_id: `T${number}`, allocation_id: `A${number}`, ...fields });
-const KING = gift(3, { donor_id: 8, donor_first_name: 'William', donor_last_name: 'King', address1: '', city: '', zip: '', phone: '', email_address: '' });
+const KING = gift(3, {
+  donor_id: 8,
+  donor_first_name: 'William',
+  donor_last_name: 'King',
+  address1: '',
+  city: '',
+  zip: '',
+  phone: '',
+  email_address: '',
+});
 const memo = { main_memo: 'from mother' };
 /** Lines of three states: in the second the donor has another name, and in the third a gift has another amount. */
 const STATES = [
@@ -41,9 +50,14 @@ describe('after a donor was erased, a caller', () => {
   test('finds none of the texts in any state, on any door, and the same money in each', async () => {
     const organization = await createBooks();
     const page = (version: number, after = '') =>
-      ask(gateway, organization, `{ depositDetailsConnection(pending: WITH, asOf: { version: ${version} }, first: 2${after}) { nodes { ${FIELDS} } totalCount pageInfo { endCursor } }
-        depositSummary(pending: WITH, asOf: { version: ${version} }, groupBy: [DONOR]) { moneyDigest groups { nodes { key { donorId donorFirstName donorLastName } all { byTransaction { amount } } } } } }`);
-    const file = (version: number, columns: string) => get(organization, `/export/deposit-details.csv?${EVER}&as_of=${version}&columns=${columns}`);
+      ask(
+        gateway,
+        organization,
+        `{ depositDetailsConnection(pending: WITH, asOf: { version: ${version} }, first: 2${after}) { nodes { ${FIELDS} } totalCount pageInfo { endCursor } }
+        depositSummary(pending: WITH, asOf: { version: ${version} }, groupBy: [DONOR]) { moneyDigest groups { nodes { key { donorId donorFirstName donorLastName } all { byTransaction { amount } } } } } }`,
+      );
+    const file = (version: number, columns: string) =>
+      get(organization, `/export/deposit-details.csv?${EVER}&as_of=${version}&columns=${columns}`);
     const read = async () => {
       const answers = await Promise.all([1, 2, 3].map((version) => page(version)));
       const money = await Promise.all([1, 2, 3].map(async (version) => (await file(version, 'money')).body.toString()));
@@ -52,7 +66,10 @@ describe('after a donor was erased, a caller', () => {
     };
     const before = await read();
     expect(before.text).toMatch(TEXTS);
-    const cursors = before.answers.map(({ body }) => (body.data as { depositDetailsConnection: { pageInfo: { endCursor: string } } }).depositDetailsConnection.pageInfo.endCursor);
+    const cursors = before.answers.map(
+      ({ body }) =>
+        (body.data as { depositDetailsConnection: { pageInfo: { endCursor: string } } }).depositDetailsConnection.pageInfo.endCursor,
+    );
     await erase(organization);
     const after = await read();
     expect(after.text).not.toMatch(TEXTS);
@@ -70,7 +87,8 @@ describe('after a donor was erased, a caller', () => {
     const files = [1, 3].map((version) => `/export/deposit-details.csv?${EVER}&as_of=${version}`);
     files.push(`/export/deposit-summary.csv?${EVER}&as_of=1&group_by=DONOR`, `/export/deposit-changes.csv?${EVER}&from=1&to=2`);
     const tags = await Promise.all(files.map(async (path) => String((await get(organization, path)).headers.etag)));
-    const ask = async () => Promise.all(files.map(async (path, at) => (await get(organization, path, { 'If-None-Match': tags[at]! })).status));
+    const ask = async () =>
+      Promise.all(files.map(async (path, at) => (await get(organization, path, { 'If-None-Match': tags[at]! })).status));
     expect(await ask()).toEqual([304, 304, 304, 304]);
     await erase(organization);
     expect(await ask()).toEqual([200, 200, 200, 200]);
@@ -86,7 +104,13 @@ describe('after a donor was erased, a caller', () => {
     await erase(organization);
     for (const [given, classes] of [
       ['from: { version: 3 }', [['ERASED', 3]]],
-      ['from: { version: 1 }', [['MONEY', 1], ['ERASED', 2]]],
+      [
+        'from: { version: 1 }',
+        [
+          ['MONEY', 1],
+          ['ERASED', 2],
+        ],
+      ],
       ['from: { version: 1 }, filter: { designationIds: [5] }', [['ERASED', 1]]],
       // Both states are of before: the texts are gone, and nobody was erased between them.
       ['from: { version: 1 }, to: { version: 2 }', []],
@@ -101,7 +125,9 @@ describe('after a donor was erased, a caller', () => {
       const add = (all: readonly unknown[]) => all.map(numbersOf).reduce((sum, next) => sum.map((value, at) => value + next[at]!), zeros);
       expect(add([changes.summaryBefore.all, ...changes.classes.map(({ effect }) => effect)])).toEqual(numbersOf(changes.summaryAfter.all));
       for (const { designationId, classes: effects } of changes.designations.nodes) {
-        const [before, now] = [changes.summaryBefore, changes.summaryAfter].map(({ groups }) => groups.nodes.find(({ key }) => key.designationId === designationId)?.all);
+        const [before, now] = [changes.summaryBefore, changes.summaryAfter].map(
+          ({ groups }) => groups.nodes.find(({ key }) => key.designationId === designationId)?.all,
+        );
         expect(add([...(before ? [before] : []), ...effects.map(({ effect }) => effect)])).toEqual(numbersOf(now));
       }
     }
@@ -125,7 +151,11 @@ describe('after a donor was erased, a caller', () => {
     expect(body.toString()).toMatch(TEXTS);
     await erase(organization);
     const changes = (await get(organization, `/export/deposit-changes.ndjson?since=${String(headers['x-export-place'])}`)).body.toString();
-    const rows = changes.trim().split('\n').slice(0, -1).map((row) => JSON.parse(row) as { class: string; after: { allocation_id: string } });
+    const rows = changes
+      .trim()
+      .split('\n')
+      .slice(0, -1)
+      .map((row) => JSON.parse(row) as { class: string; after: { allocation_id: string } });
     expect(rows.map(({ class: name, after }) => [name, after.allocation_id])).toEqual([
       ['ERASED', 'A1'],
       ['ERASED', 'A2'],
@@ -137,7 +167,8 @@ describe('after a donor was erased, a caller', () => {
   test('finds the figures of a closed month as they were, by the money digest', async () => {
     const organization = await createBooks();
     await succeed(environment(), ['period', 'close', '--organization', organization.name, '--through', '2024-01-31']);
-    const of = async (version: number) => (await get(organization, `/export/deposit-details.csv?${EVER}&as_of=${version}&totals=headers`)).headers;
+    const of = async (version: number) =>
+      (await get(organization, `/export/deposit-details.csv?${EVER}&as_of=${version}&totals=headers`)).headers;
     const before = await of(4);
     await erase(organization);
     const after = await of(4);

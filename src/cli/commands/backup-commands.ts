@@ -117,7 +117,8 @@ interface RestoredErasures {
   readonly unknownOrganizations: readonly string[];
 }
 
-const readRegister = async (file: string): Promise<RegisteredErasure[]> => parseRegister(file, await readFile(file).catch(rethrowUnreadable(file)));
+const readRegister = async (file: string): Promise<RegisteredErasure[]> =>
+  parseRegister(file, await readFile(file).catch(rethrowUnreadable(file)));
 
 async function eraseAgain({ organizations, erasures }: Services, register: readonly RegisteredErasure[]): Promise<RestoredErasures> {
   const known = new Map((await organizations.list()).map(({ id, name }) => [name, id]));

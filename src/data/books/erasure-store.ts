@@ -77,7 +77,11 @@ export class ErasureStore {
   }
 
   /** Runs an erasure in one transaction: committed when `work` resolves, undone when it throws or when it is a trial. */
-  inTransaction<Result>(organizationId: number, isTrial: boolean, work: (transaction: ErasureTransaction) => Promise<Result>): Promise<Result> {
+  inTransaction<Result>(
+    organizationId: number,
+    isTrial: boolean,
+    work: (transaction: ErasureTransaction) => Promise<Result>,
+  ): Promise<Result> {
     return BookTransaction.run(this.database, organizationId, (books) => work(new ErasureTransaction(books)), {
       end: isTrial ? 'ROLLBACK' : 'COMMIT',
     });
@@ -140,7 +144,9 @@ export class ErasureTransaction {
 }
 
 /** The columns of donors, each beside that of lines. */
-const DONOR_COLUMNS = donorTexts.filter((name) => lineFields[name].of === 'donor').map((name) => [toSnakeCase(lineFields[name].as), name] as const);
+const DONOR_COLUMNS = donorTexts
+  .filter((name) => lineFields[name].of === 'donor')
+  .map((name) => [toSnakeCase(lineFields[name].as), name] as const);
 const donorColumns = DONOR_COLUMNS.map(([column]) => column).join(', ');
 const lineColumns = DONOR_COLUMNS.map(([, column]) => column).join(', ');
 

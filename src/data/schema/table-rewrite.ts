@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
 import type { DatabaseAddress } from '../postgres/database';
 import { toDataSourceError } from '../postgres/database-errors';
 import { asOwner } from './owner-session';
@@ -45,10 +46,7 @@ export async function rewriteTables(address: DatabaseAddress): Promise<TableRewr
         }
         tables.push({ table, bytesBefore, bytesAfter: await sizeOf(table), heldRows });
       }
-      const { rows } = await client.query<{ may: boolean }>(MAY_PASS);
-      // The first checkpoint ends what the old segments are needed for, and the second one what the switch has written.
-      if (rows[0]!.may) for (const statement of ['CHECKPOINT', 'SELECT pg_switch_wal()', 'CHECKPOINT']) await client.query(statement);
-      return { tables, isLogPassed: rows[0]!.may };
+      return { tables, isLogPassed: await passLog(client) };
     });
   } catch (error) {
     throw toDataSourceError(error);
@@ -58,6 +56,27 @@ export async function rewriteTables(address: DatabaseAddress): Promise<TableRewr
 /** A short reading that holds overwritten rows, such as an ANALYZE by the server itself, has ended by then. */
 const MAX_ATTEMPTS = 5;
 const PAUSE_MS = 1000;
+
+/**
+ * Lets no recovery need what was logged before. A checkpoint removes the segments of the log that replicas without a slot have still to read,
+ * so that it waits for them. Returns false where replicas do not come after, or the role may make no checkpoint.
+ */
+async function passLog(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ may: boolean }>(MAY_PASS);
+  if (!rows[0]!.may) return false;
+  for (const statement of ['SELECT pg_switch_wal()', 'CHECKPOINT']) {
+    const end = Date.now() + MAX_REPLICA_WAIT_MS;
+    while ((await client.query(LATE_REPLICAS)).rowCount !== 0) {
+      if (Date.now() > end) return false;
+      await sleep(PAUSE_MS);
+    }
+    await client.query(statement);
+  }
+  return true;
+}
+
+const LATE_REPLICAS = 'SELECT FROM pg_stat_replication WHERE flush_lsn IS NULL OR flush_lsn < pg_current_wal_flush_lsn()';
+const MAX_REPLICA_WAIT_MS = 60_000;
 
 /** VERBOSE tells the held rows by notices. Limits of the role must not end a rewrite. */
 const SETTINGS = `SET client_min_messages = 'info'; SET statement_timeout = '0'; SET lock_timeout = '0'; SET maintenance_work_mem = '256MB'`;

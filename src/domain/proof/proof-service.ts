@@ -82,7 +82,11 @@ export class ProofService {
         const isSameMoney =
           entry.moneyDigest === null || digests.moneyDigest === undefined ? null : entry.moneyDigest === digests.moneyDigest;
         const isAsReceipt = made === entry.fileSha256;
-        const reason = isAsReceipt ? (given === null || given === made ? null : 'other-file') : findDifference({ ...facts, digests, isErased });
+        const reason = isAsReceipt
+          ? given === null || given === made
+            ? null
+            : 'other-file'
+          : findDifference({ ...facts, digests, isErased });
         return { verdict: reason === null ? 'same' : 'different', reason, entry, given, made, isSameMoney, first };
       };
       const range = { startDate, endDate, pending, conditions };

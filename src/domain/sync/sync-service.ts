@@ -274,7 +274,10 @@ export class SyncService {
    * Reads a period without pending deposits, with them, and without them again, as long as it agrees with the books. Returns the first answer
    * when it does not, and otherwise the number of lines. A source that changes meanwhile is asked again, some times.
    */
-  private async look({ source, organizationId, erased }: OpenTarget, period: PeriodDates): Promise<Answer | { readonly lines: number } | 'moving'> {
+  private async look(
+    { source, organizationId, erased }: OpenTarget,
+    period: PeriodDates,
+  ): Promise<Answer | { readonly lines: number } | 'moving'> {
     for (let attempt = 1; attempt <= MAX_READINGS; attempt++) {
       const posted = await readAnswer(source, { ...period, includePending: false }, erased);
       if (!(await this.areInBooks(organizationId, period, 'WITHOUT', posted.sum))) return posted;

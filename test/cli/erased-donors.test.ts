@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises';
-import { failed, misused, runCommand, succeed, type CommandResult } from '../support/command';
+import { text } from 'node:stream/consumers';
+import { failed, misused, runCommand, startCommand, succeed, type CommandResult } from '../support/command';
 import { openDepositFiles, toNdjson, type DepositFiles } from '../support/deposit-files';
 import { v2Line } from '../support/gateway';
+import { until } from '../support/until';
 
 let files: DepositFiles;
 
@@ -208,6 +210,39 @@ describe('the register', () => {
     const trial = await importInto(organization, [gift(5, ADA)], '--dry-run');
     expect(trial.stdout).toContain('Erased again: 1 line of 1 donor');
     await succeed(files.environment, ['check', '--organization', organization]);
+  });
+
+  test('holds for an import that has begun to read before the donor is erased', async () => {
+    const organization = await createBooks();
+    const words = ['import', '-', '--format', 'ndjson', '--organization', organization];
+    const importing = startCommand(files.environment, ['--json', ...words]);
+    const output = text(importing.stdout!);
+    importing.stdin!.write(toNdjson([gift(1, ADA)]));
+    // The import has its transaction, and waits for the rest of its lines.
+    await until(
+      async () =>
+        (await files.query(`SELECT FROM pg_stat_activity WHERE query LIKE 'COPY import_line%' AND state = 'active'`)).rowCount === 1,
+    );
+    await erase(organization, '7');
+    importing.stdin!.end(toNdjson([gift(2, { ...ADA, amount: '20.00', net_amount: '19.50' })]));
+    expect(JSON.parse(await output)).toMatchObject({ version: { number: 4 }, erasedAgain: { lines: 2, donors: 1 } });
+    expect(await textsOf(organization)).not.toMatch(ADAS);
+  });
+
+  test('is refused by a restore before anything is built, when it is no register', async () => {
+    for (const [content, fault] of [
+      ['{}', 'is no register of erased donors: write one with `donor erased --json`'],
+      [
+        '[{"organization":"A","donorId":0,"erasedBy":null,"reason":""}]',
+        'is no register of erased donors: write one with `donor erased --json`',
+      ],
+      ['[', 'breaks off at line 1, column 2'],
+    ] as const) {
+      const register = files.path('register.json');
+      await writeFile(register, content);
+      const { status, stderr } = await runCommand(files.environment, ['restore', files.path('none.backup'), '--erased', register]);
+      expect([status, stderr]).toEqual([1, expect.stringContaining(`${register} ${fault}`)]);
+    }
   });
 
   test('holds for an import that fills empty books, and for lines that contradict each other in texts of the donor alone', async () => {

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import {
   BOOK_FIGURES,
   describeDifferences,
@@ -11,17 +11,16 @@ import {
 import { rewriteTables } from '../../data/schema/table-rewrite';
 import { OperatorError } from '../../errors';
 import type { BackupManifest, OpenArchive } from '../../formats/backup-archive';
-import { parseRegister, type RegisteredErasure } from '../../formats/erasure-register';
 import type { Services } from '../../services';
 import { buildDatabase, findOuterPlace, withScratchDatabase, type OpenDatabase } from '../../databases';
 import { createEncryption, openBackupFile, type PassphraseOptions } from '../backup-file';
 import { tellDatabase, useServices, withServices, type CommandContext } from '../command';
 import { UsageError } from '../command-options';
-import { rethrowUnreadable } from '../secret-file';
+import { readRegister, type RegisteredErasure } from '../erasure-register';
 import { onStopSignal } from '../stop-signals';
 import { formatTable, printResult, startProgress, type Terminal } from '../terminal';
 import { writeWhole } from '../whole-file';
-import { assertRewritten } from './vacuum-command';
+import { assertRewritten } from './database-commands';
 
 const PASSPHRASE_FILE = ['--passphrase-file <file>', 'file whose first line is the passphrase; by default it is asked for'] as const;
 const PROGRESS = '{value} bytes | {duration_formatted}';
@@ -116,9 +115,6 @@ interface RestoredErasures {
   readonly donors: number;
   readonly unknownOrganizations: readonly string[];
 }
-
-const readRegister = async (file: string): Promise<RegisteredErasure[]> =>
-  parseRegister(file, await readFile(file).catch(rethrowUnreadable(file)));
 
 async function eraseAgain({ organizations, erasures }: Services, register: readonly RegisteredErasure[]): Promise<RestoredErasures> {
   const known = new Map((await organizations.list()).map(({ id, name }) => [name, id]));

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { OperatorError } from '../errors';
-import { JsonFault, readJson } from './json-text';
+import { JsonFault, readJson } from '../formats/json-text';
+import { rethrowUnreadable } from './secret-file';
 
 /** A donor of a register that `donor erased --json` has written. */
 export interface RegisteredErasure {
@@ -9,9 +11,9 @@ export interface RegisteredErasure {
   readonly reason: string;
 }
 
-/** Reads a register. Throws an OperatorError, which begins with the file's name, for a text that is none. */
-export function parseRegister(file: string, content: Uint8Array): RegisteredErasure[] {
-  const rows = parse(file, content);
+/** Reads the register in a file. Throws an OperatorError, which names the file, for one that is none. */
+export async function readRegister(file: string): Promise<RegisteredErasure[]> {
+  const rows = parse(file, await readFile(file).catch(rethrowUnreadable(file)));
   const isRegister = Array.isArray(rows) && rows.every(isErasure);
   if (!isRegister) throw new OperatorError(`${file} is no register of erased donors: write one with \`donor erased --json\``);
   return rows;

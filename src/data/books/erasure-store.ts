@@ -39,7 +39,7 @@ export interface Erased {
 }
 
 /** A row that may name the donor by text. It is told by its place, and never by the text itself. */
-export interface Mention {
+interface Mention {
   readonly kind: 'report' | 'audit' | 'close' | 'file' | 'erasure';
   /** The name of the report, the number of the row, or the data version. */
   readonly id: string;

@@ -5,7 +5,7 @@ import { toDataSourceError } from '../postgres/database-errors';
 import { asOwner } from './owner-session';
 
 /** A table that was written anew, and the row versions in it that transactions from before may still read. */
-export interface RewrittenTable {
+interface RewrittenTable {
   readonly table: string;
   readonly bytesBefore: number;
   readonly bytesAfter: number;

@@ -6,6 +6,7 @@ import { AuditWriter, type AuditFigures, type UnwrittenRows } from './data/audit
 import { BookOpener } from './data/books/book-opener';
 import { BookLineStore } from './data/reports/book-line-store';
 import { BookStore } from './data/books/book-store';
+import { ErasureStore } from './data/books/erasure-store';
 import { PeriodStore } from './data/books/period-store';
 import { CostStore } from './data/access/cost-store';
 import { DepositChangeStore } from './data/reports/deposit-change-store';
@@ -40,6 +41,7 @@ import { AccessWatch } from './domain/access/access-watch';
 import { AuditService, type Operator, type SeenEvent } from './domain/audit/audit-service';
 import { BackupService } from './domain/backup/backup-service';
 import { BookService } from './domain/books/book-service';
+import { ErasureService } from './domain/reports/erasure-service';
 import { PeriodService } from './domain/reports/period-service';
 import { BudgetService } from './domain/access/budget-service';
 import { DemoService } from './domain/imports/demo-service';
@@ -87,6 +89,7 @@ export interface Services {
   readonly usageCounter: UsageCounter;
   readonly books: BookService;
   readonly periods: PeriodService;
+  readonly erasures: ErasureService;
   /** Whole answers by data version; undefined where nothing is kept. */
   readonly answers: VersionMemory | undefined;
   readonly imports: ImportService;
@@ -233,6 +236,7 @@ export function createServices(
   const organizations = new OrganizationService(new OrganizationStore(database), rights);
   const provisions = new ProvisionService(organizations, new ProvisionStore(database), savedReportStore, rights);
   const imports = new ImportService(new ImportStore(database));
+  const erasures = new ErasureService(new ErasureStore(database), rights);
   const logins = new LoginGuard(new KnownAddressStore(database), new LoginAttemptStore(database, createMemory), config.LOGIN_ATTEMPTS);
   const usageStore = new UsageStore(database);
   const usageCounter = new UsageCounter(usageStore, onUnwrittenUsage);
@@ -267,13 +271,14 @@ export function createServices(
     usageCounter,
     books,
     periods: new PeriodService(new PeriodStore(database), { books, depositDetails, rights }),
+    erasures,
     answers,
     imports,
-    syncs: new SyncService(new SyncStore(database), { imports, books, depositDetails }),
+    syncs: new SyncService(new SyncStore(database), { imports, books, depositDetails, erasures }),
     webhooks: new WebhookService(organizations, new WebhookStore(database), rights, config.WEBHOOK_PRIVATE_ADDRESSES),
     webhookDeliveries,
     parity: new ParityService({ books, lines: new BookLineStore(), savedReports, audit }),
-    proofs: new ProofService({ audit, books, depositDetails, depositSummaries, depositChanges }),
+    proofs: new ProofService({ audit, books, depositDetails, depositSummaries, depositChanges, erasures }),
     demo: new DemoService({ organizations, provisions, users, imports }),
     backups: new BackupService(address, books, depositDetails, audit),
     findObstacle: () => findObstacle(database, { mustLead: true }),

@@ -14,7 +14,7 @@ END
 $grants$;
 
 -- The books, and the migrations that the database has: read.
-GRANT SELECT ON "deposit", "transaction", "allocation", "designation", "donor", "deposit_line", "data_version", "period_close", "closed_month", "import_attempt", "sync_state", "_prisma_migrations"
+GRANT SELECT ON "deposit", "transaction", "allocation", "designation", "donor", "deposit_line", "data_version", "period_close", "closed_month", "erased_donor", "import_attempt", "sync_state", "_prisma_migrations"
   TO deposit_gateway_serving;
 
 -- The closes of members: rows are added, and a reopening is noted in the row of its close.

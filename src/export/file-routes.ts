@@ -128,7 +128,9 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
     response.set({ [PLACE]: place, 'Content-Type': fileFormats[format].mediaType }).end(tail);
     return;
   }
-  const tag = new EntityTag(file.rows, { head, template, tail }, state);
+  const bytes = await file.nameBytes();
+  const past = state === undefined || bytes === undefined ? undefined : { state, bytes };
+  const tag = new EntityTag(file.rows, { head, template, tail }, past);
   if (tag.answersNotModified(request, response, context)) return;
   // The snapshot of the rows reads it first, because the last COPY ends the snapshot.
   const closedThrough = await file.closedThrough();

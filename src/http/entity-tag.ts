@@ -30,8 +30,8 @@ export class EntityTag {
   constructor(
     rows: FileRows,
     { head, template, tail }: FileLayout,
-    /** The version that the rows are of, whatever the newest one is. */
-    private readonly state?: VersionStamp,
+    /** The version that the rows are of, whatever the newest one is, and the name of the bytes that it has since the last erasure. */
+    private readonly past?: { readonly state: VersionStamp; readonly bytes: string },
   ) {
     const literals = [...template.before, template.end, template.separator].map((literal) => literal.toString());
     this.form = JSON.stringify([RENDERING, rows.key, head, template.encoding, template.columns, literals, tail]);
@@ -47,7 +47,7 @@ export class EntityTag {
     if (has === undefined) return false;
     response.vary('Accept-Encoding');
     response.set('ETag', has);
-    setDataVersion(response, context, this.state);
+    setDataVersion(response, context, this.past?.state);
     response.status(304).end();
     return true;
   }
@@ -60,7 +60,7 @@ export class EntityTag {
 
   private of(version: VersionStamp): string {
     const digest = createHash('sha256')
-      .update(`${this.state ?? version} ${this.form}`)
+      .update(`${this.past?.bytes ?? version} ${this.form}`)
       .digest();
     return `"${digest.subarray(0, TAG_BYTES).toString('base64url')}"`;
   }

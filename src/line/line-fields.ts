@@ -112,6 +112,8 @@ type Withheld<Row extends LineField> = Row extends { readonly of: 'donor' }
     ? null
     : never;
 
+type DonorText = { [Name in StoredName]: Rows[Name] extends { readonly isPersonal: true } ? Name : never }[Exclude<StoredName, 'donor_id'>];
+
 /** The values of a line, by their names in GraphQL. */
 export type LineValues = { readonly [Name in LineName as FieldOf<Name>]: ValueOf<Rows[Name]> };
 /** The values of an entity, by their names in GraphQL. */
@@ -133,6 +135,8 @@ export const moneyNames = [
   ...(['deposit_id', 'transaction_date', 'deposit_date', 'transaction_id', 'allocation_id', 'amount', 'fee_amount', 'status'] as const),
   ...(['designation_id', 'deposit_status', 'allocation_amount'] as const),
 ] as const satisfies readonly LineName[];
+/** The texts that tell of a donor: names, contact and memos. When a donor is erased, these become empty, and the donor's number stays. */
+export const donorTexts = lineNames.filter((name): name is DonorText => lineFields[name].isPersonal === true && name !== 'donor_id');
 /** The names of the fields that entities of a kind have, in the table's order. */
 export const namesOf = <Kind extends EntityKind>(kind: Kind): readonly NamesOf<Kind>[] =>
   lineNames.filter((name): name is NamesOf<Kind> => lineFields[name].of === kind);

@@ -68,6 +68,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
   -d '{"query":"mutation { disableUser(organization: \"Hope Foundation\", username: \"ada\") { disabledAt } }"}'`]:
     'operators-door.test.ts',
   'DATA_DIR=.data-restored npm run -s gateway -- restore gateway.backup': 'backup-and-restore.test.ts',
+  'DATA_DIR=.data-restored npm run -s gateway -- restore gateway.backup --erased erased.json': 'erased-files.test.ts',
   'ADMIN_PORT=4001 DEMO=off npm start': 'admin-port.test.ts',
   'prometheus --config.file=docs/monitoring/prometheus.yml --storage.tsdb.path=prometheus-data': 'monitoring-files.test.ts',
   'npm run -s gateway -- backup first.backup': 'backup-and-restore.test.ts',

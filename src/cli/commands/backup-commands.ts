@@ -8,15 +8,19 @@ import {
   loadBackup,
   type FaultyAudit,
 } from '../../domain/backup/backup-service';
+import { rewriteTables } from '../../data/schema/table-rewrite';
 import { OperatorError } from '../../errors';
 import type { BackupManifest, OpenArchive } from '../../formats/backup-archive';
+import type { Services } from '../../services';
 import { buildDatabase, findOuterPlace, withScratchDatabase, type OpenDatabase } from '../../databases';
 import { createEncryption, openBackupFile, type PassphraseOptions } from '../backup-file';
 import { tellDatabase, useServices, withServices, type CommandContext } from '../command';
 import { UsageError } from '../command-options';
+import { readRegister, type RegisteredErasure } from '../erasure-register';
 import { onStopSignal } from '../stop-signals';
 import { formatTable, printResult, startProgress, type Terminal } from '../terminal';
 import { writeWhole } from '../whole-file';
+import { assertRewritten } from './database-commands';
 
 const PASSPHRASE_FILE = ['--passphrase-file <file>', 'file whose first line is the passphrase; by default it is asked for'] as const;
 const PROGRESS = '{value} bytes | {duration_formatted}';
@@ -69,24 +73,72 @@ export function restoreCommand(context: () => CommandContext): Command {
     .description('makes the database of a backup, where there is none; an embedded one is in place when it is complete and compared')
     .argument('<file>', 'file that `backup` wrote')
     .option(...PASSPHRASE_FILE)
-    .action(async (file: string, options: PassphraseOptions) => {
+    .option('--erased <file>', 'register of erased donors, from `donor erased --json`: erases again those whom the backup has texts of')
+    .action(async (file: string, options: RestoreOptions) => {
       const { terminal, json, config } = context();
+      const register = options.erased === undefined ? undefined : await readRegister(options.erased);
       const archive = await openBackupFile(terminal, file, options);
       let auditFaults: FaultyAudit[] = [];
+      let erasedAgain: RestoredErasures | undefined;
       await untilSignal((signal) =>
         buildDatabase(config, signal, async (address) => {
           tellDatabase(context());
           auditFaults = await loadAndCompare(context(), address, withProgress(terminal, archive), signal);
-          await useServices(config, address, ({ backups }) => backups.noteRestore(archive.manifest));
+          await useServices(config, address, async (services) => {
+            erasedAgain = register && (await eraseAgain(services, register));
+            await services.backups.noteRestore(archive.manifest);
+          });
+          if (erasedAgain && erasedAgain.donors > 0) assertRewritten(await rewriteTables(address));
         }),
       );
       const { manifest } = archive;
-      const text = `${formatComparison(manifest)}\nRestored the backup of ${manifest.createdAt}; nobody is logged in`;
       const place = await findOuterPlace(config);
-      const result = { file, ...describe(manifest), compared: isCompared(manifest), auditFaults, place: place ?? null };
-      printResult(terminal, json, result, place === undefined ? text : `${text}\nThe data lie outside DATA_DIR, in ${place}`);
+      const text = [
+        formatComparison(manifest),
+        `Restored the backup of ${manifest.createdAt}; nobody is logged in`,
+        describeErased(erasedAgain),
+        ...(place === undefined ? [] : [`The data lie outside DATA_DIR, in ${place}`]),
+      ].join('\n');
+      const compared = isCompared(manifest);
+      const result = { file, ...describe(manifest), compared, auditFaults, place: place ?? null, erasedAgain: erasedAgain ?? null };
+      printResult(terminal, json, result, text);
       failFor(auditFaults);
     });
+}
+
+interface RestoreOptions extends PassphraseOptions {
+  readonly erased?: string;
+}
+
+/** The donors of a register that a restore has erased again, and the organizations of the register that the backup does not have. */
+interface RestoredErasures {
+  readonly donors: number;
+  readonly unknownOrganizations: readonly string[];
+}
+
+async function eraseAgain({ organizations, erasures }: Services, register: readonly RegisteredErasure[]): Promise<RestoredErasures> {
+  const known = new Map((await organizations.list()).map(({ id, name }) => [name, id]));
+  const names = [...new Set(register.map(({ organization }) => organization))];
+  let donors = 0;
+  for (const name of names) {
+    const id = known.get(name);
+    if (id !== undefined)
+      donors += await erasures.eraseAgain(
+        id,
+        register.filter(({ organization }) => organization === name),
+      );
+  }
+  return { donors, unknownOrganizations: names.filter((name) => !known.has(name)) };
+}
+
+const NO_REGISTER =
+  'Donors who were erased after the backup have their texts again: `donor erase` them, or restore with --erased and the register beside the backups';
+
+function describeErased(erased: RestoredErasures | undefined): string {
+  if (!erased) return NO_REGISTER;
+  const { donors, unknownOrganizations } = erased;
+  const skipped = unknownOrganizations.map((name) => `"${name}"`).join(', ');
+  return `Erased again: ${donors} ${donors === 1 ? 'donor' : 'donors'}${skipped === '' ? '' : `; the backup does not have ${skipped}`}`;
 }
 
 interface VerifyOptions extends PassphraseOptions {

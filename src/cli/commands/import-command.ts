@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { ChangedLine, NewVersion } from '../../data/books/book-transaction';
 import type { ClosedChanges } from '../../data/imports/closed-changes';
+import type { ErasedAgain } from '../../data/imports/erased-lines';
 import type { CompleteRange, RemovalCounts } from '../../data/imports/import-removal';
 import { DUPLICATE_KEY, findSqlFault, MISSING_PARENT } from '../../data/postgres/sql-fault';
 import { ImportError, type ImportResult } from '../../domain/imports/import-service';
@@ -121,12 +122,18 @@ function describeImport(result: ImportResult): string[] {
   ];
 }
 
-const describeNotes = ({ assumed, correctedShares, mismatches, late, refusal }: ImportResult): string[] => [
+const describeNotes = ({ assumed, correctedShares, mismatches, late, erasedAgain, refusal }: ImportResult): string[] => [
+  ...describeErasedAgain(erasedAgain),
   ...(late && refusal === null ? describeLate(late) : []),
   ...describeAssumed(assumed),
   ...describeCorrected(correctedShares),
   ...describeMismatches(mismatches),
 ];
+
+/** The line that says how many lines had texts of donors who were erased; none when no line had. */
+export const describeErasedAgain = ({ lines, donors }: ErasedAgain): string[] =>
+  lines === 0 ? [] : [`Erased again: ${countOf(lines, 'line')} of ${countOf(donors, 'donor')}`];
+const countOf = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 function describeTrial(result: ImportResult): string[] {
   const { lines, version, preview, removed } = result;

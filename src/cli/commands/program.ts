@@ -21,7 +21,7 @@ type CreateCommand = (context: () => CommandContext) => Command;
 /* eslint-disable @typescript-eslint/no-require-imports -- these run later than the imports above */
 const commands: Readonly<Record<string, () => CreateCommand>> = {
   serve: () => (require('./serve-command') as typeof import('./serve-command')).serveCommand,
-  migrate: () => (require('./migrate-command') as typeof import('./migrate-command')).migrateCommand,
+  migrate: () => (require('./database-commands') as typeof import('./database-commands')).migrateCommand,
   demo: () => (require('./demo-command') as typeof import('./demo-command')).demoCommand,
   organization: () => (require('./organization-commands') as typeof import('./organization-commands')).organizationCommand,
   provision: () => (require('./provision-commands') as typeof import('./provision-commands')).provisionCommand,
@@ -38,7 +38,9 @@ const commands: Readonly<Record<string, () => CreateCommand>> = {
   usage: () => (require('./provision-commands') as typeof import('./provision-commands')).usageCommand,
   version: () => (require('./book-commands') as typeof import('./book-commands')).versionCommand,
   period: () => (require('./period-commands') as typeof import('./period-commands')).periodCommand,
+  donor: () => (require('./book-commands') as typeof import('./book-commands')).donorCommand,
   check: () => (require('./book-commands') as typeof import('./book-commands')).checkCommand,
+  vacuum: () => (require('./database-commands') as typeof import('./database-commands')).vacuumCommand,
   backup: () => (require('./backup-commands') as typeof import('./backup-commands')).backupCommand,
   restore: () => (require('./backup-commands') as typeof import('./backup-commands')).restoreCommand,
   verify: () => (require('./backup-commands') as typeof import('./backup-commands')).verifyCommand,

@@ -61,12 +61,13 @@ function describe({ verdict, reason, entry, isSameMoney, first }: Proof) {
 const HINT =
   'Its bytes are not those that left: a spreadsheet may have opened and saved it, a transfer may have cut it, or the page wrote it. With --receipt, it is compared with the file of a receipt.';
 
-function toText({ verdict, reason, entry, first }: Proof, path: string | undefined, organization: string | null): string {
+function toText({ verdict, reason, entry, first, isSameMoney }: Proof, path: string | undefined, organization: string | null): string {
   if (!entry) return `${path}: ${describeReason('no-receipt')}. ${HINT}`;
   const subject = path ?? `The file of receipt ${entry.id}`;
   const place = `receipt ${entry.id} of ${organization}, data version ${entry.dataVersion ?? 'unknown'}`;
   if (verdict === 'same') return `${subject}: the books make the same bytes (${place})`;
-  return [`${subject}: ${describeReason(reason!)} (${place})`, ...(first ? [describeFirst(first)] : [])].join('\n');
+  const money = reason === 'donors-erased' && isSameMoney === true ? '; the money is the same to the cent' : '';
+  return [`${subject}: ${describeReason(reason!)}${money} (${place})`, ...(first ? [describeFirst(first)] : [])].join('\n');
 }
 
 function describeFirst({ offset, row, columns }: FirstDifference): string {

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Logger } from 'pino';
 import type { NewVersion } from '../../data/books/book-transaction';
 import type { SyncState } from '../../data/sync/sync-store';
-import { describeLate } from './import-command';
+import { describeErasedAgain, describeLate } from './import-command';
 import { describeFailure, SyncEnded, type Hold, type SyncRound, type SyncTarget } from '../../domain/sync/sync-service';
 import { OperatorError } from '../../errors';
 import type { Services } from '../../services';
@@ -199,22 +199,23 @@ async function runOnce(
 
 const ENDED = 'Ended by a signal: the same command goes on with the months that are not in';
 
-function logRound(log: Logger, { kind, from, to, lines, versions, moving }: SyncRound): void {
+function logRound(log: Logger, { kind, from, to, lines, versions, moving, erasedAgain }: SyncRound): void {
   const { added, changed, removed } = sumOf(versions);
-  const facts = { kind, from, to, lines, version: versions.at(-1)?.number, added, changed, removed };
+  const facts = { kind, from, to, lines, version: versions.at(-1)?.number, added, changed, removed, erasedAgain };
   for (const { late } of versions) if (late) log.warn({ ...late }, 'changes of closed months were let in');
   if (moving.length === 0) log.info(facts, 'synced');
   else
     log.warn({ ...facts, moving: moving.map(({ startDate, endDate }) => `${startDate}/${endDate}`) }, 'the source did not stop changing');
 }
 
-function describeRound({ from, to, lines, versions, moving }: SyncRound): string[] {
+function describeRound({ from, to, lines, versions, moving, erasedAgain }: SyncRound): string[] {
   const { added, changed, removed } = sumOf(versions);
   return [
     `Read ${lines} lines from ${from} to ${to}`,
     versions.length === 0
       ? 'Nothing has changed: there is no new data version'
       : `The books are at data version ${versions.at(-1)!.number}: ${added} lines added, ${changed} changed, ${removed} removed`,
+    ...describeErasedAgain(erasedAgain),
     ...versions.flatMap(({ late }) => (late ? describeLate(late) : [])),
     ...moving.map(
       ({ startDate, endDate }) => `Left for the next round, because the source did not stop changing: ${startDate} to ${endDate}`,

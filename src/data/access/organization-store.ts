@@ -37,7 +37,8 @@ export interface DeletedRows {
  * Gateways that add counts of v2 lock these before the provision, so the deletion does too.
  */
 const TABLES = [
-  ...['deposit_line', 'closed_month', 'period_close', 'data_version', 'allocation', 'transaction', 'deposit', 'donor', 'designation'],
+  ...['deposit_line', 'closed_month', 'period_close', 'erased_donor', 'data_version', 'allocation', 'transaction'],
+  ...['deposit', 'donor', 'designation'],
   ...['audit_record', 'saved_report', 'v2_usage', 'provision', 'user'],
 ] as const;
 

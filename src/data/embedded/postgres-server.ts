@@ -22,6 +22,8 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   // Each worker of a gateway on many cores has three at least.
   max_connections: '400',
   unix_socket_permissions: '0700',
+  // A segment of the write-ahead log that is used again keeps its old bytes, and the texts of donors who were erased with them.
+  wal_recycle: 'off',
   log_statement: 'none',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',

@@ -9,6 +9,7 @@ import {
   type StatusAssumptions,
 } from './import-merge';
 import { noteMissing, removeEmpty, removeMissing, type CompleteRange } from './import-removal';
+import { eraseStaged, type ErasedAgain } from './erased-lines';
 import { findConflicts, settleConflicts, stageEntities, stageLines, type StagedLine } from './import-staging';
 import type { Database } from '../postgres/database';
 import type { PeriodDates } from '../../values/periods';
@@ -64,8 +65,14 @@ export class ImportStore {
 export class ImportTransaction {
   private lines = 0;
   private isFirst = false;
+  private erased: ErasedAgain = { lines: 0, donors: 0 };
 
   constructor(private readonly books: BookTransaction) {}
+
+  /** The lines that had texts of donors who were erased. It is known after `findConflicts`. */
+  get erasedAgain(): ErasedAgain {
+    return this.erased;
+  }
 
   async stage(lines: AsyncIterable<readonly StagedLine[]>): Promise<void> {
     this.lines = await stageLines(this.books, lines);
@@ -79,6 +86,7 @@ export class ImportTransaction {
     await this.books.lock();
     this.isFirst = await areBooksEmpty(this.books);
     if (isLastRight) this.lines -= await settleConflicts(this.books);
+    this.erased = await eraseStaged(this.books);
     await stageEntities(this.books, this.isFirst);
     return findConflicts(this.books, limit, this.isFirst);
   }

@@ -1,6 +1,7 @@
 import type { ChangePreview, ChangeSource, NewVersion } from '../../data/books/book-transaction';
 import type { ImportCounts, ShareMismatch, StatusAssumptions } from '../../data/imports/import-merge';
 import type { ClosedChanges } from '../../data/imports/closed-changes';
+import type { ErasedAgain } from '../../data/imports/erased-lines';
 import type { CompleteRange, MissingLines, RemovalCounts } from '../../data/imports/import-removal';
 import type { StagedLine } from '../../data/imports/import-staging';
 import type { ShareCorrections } from '../../data/imports/share-corrections';
@@ -48,6 +49,8 @@ export interface ImportResult extends ImportCounts {
   readonly preview: ChangePreview | null;
   /** The changes of money at closed dates, which the import was told to let in as late; null when there are none. */
   readonly late: ClosedChanges | null;
+  /** The lines that had texts of donors who were erased. They were imported without these. */
+  readonly erasedAgain: ErasedAgain;
   /** The reason for which the import itself would be refused after this trial; null when it would not. */
   readonly refusal: string | null;
 }
@@ -160,7 +163,8 @@ export class ImportService {
       const refusal = removal ?? fault;
       if (isCounted) await transaction.noteSuccess();
       const preview = isTrial && version ? await transaction.preview(version.number, MAX_SHOWN) : null;
-      return { ...counts, assumed, removed, correctedShares, mismatches, version, preview, late, refusal };
+      const { erasedAgain } = transaction;
+      return { ...counts, assumed, removed, correctedShares, mismatches, version, preview, late, erasedAgain, refusal };
     });
   }
 }

@@ -15,6 +15,8 @@ export interface ReceiptFacts {
 /** The facts about a file that was made again and has other bytes than its receipt says. */
 export interface RemadeFacts extends ReceiptFacts {
   readonly digests: Partial<LineDigests>;
+  /** True when a donor who has a line in the file was erased after it. */
+  readonly isErased: boolean;
 }
 
 interface Reason<Facts> {
@@ -46,7 +48,7 @@ const obstacles = {
   },
 } as const satisfies Readonly<Record<string, Reason<ReceiptFacts>>>;
 
-/** The reasons why a file that is made again is another one. The first that applies is told. What erases donors tells its reason here. */
+/** The reasons why a file that is made again is another one. The first that applies is told. */
 const differences = {
   'other-name': {
     applies: (facts) => isChosenByName(facts.entry) && hasOtherMoney(facts),
@@ -60,9 +62,13 @@ const differences = {
     applies: ({ entry }) => entry.rendering !== RENDERING,
     text: 'this gateway writes the same lines as other bytes than the one that made the file',
   },
+  'donors-erased': {
+    applies: ({ isErased }) => isErased,
+    text: 'donors of its lines were erased after it, so that their names, contact and memos are gone from it',
+  },
   'other-texts': {
     applies: ({ entry }) => entry.moneyDigest !== null,
-    text: 'the money is the same to the cent, and texts are others: donors were erased, or texts were changed behind the gateway',
+    text: 'the money is the same to the cent, and texts are others: they were changed behind the gateway',
   },
   'no-digest': {
     applies: () => true,

@@ -14,6 +14,7 @@ import type { BookService } from '../books/book-service';
 import type { LineDigests } from '../reports/control-totals';
 import type { DepositChangeService } from '../reports/deposit-change-service';
 import { toNarrowedLineSet, type DepositDetailService } from '../reports/deposit-detail-service';
+import type { ErasureService } from '../reports/erasure-service';
 import { toSummaryRows, type DepositSummaryService } from '../reports/deposit-summary-service';
 import { FileComparison, type FirstDifference, type OpenFile } from './file-comparison';
 import { findDifference, findObstacle, isChosenByName, type ProofReason } from './proof-reasons';
@@ -24,6 +25,7 @@ interface ProofParts {
   readonly depositDetails: DepositDetailService;
   readonly depositSummaries: DepositSummaryService;
   readonly depositChanges: DepositChangeService;
+  readonly erasures: ErasureService;
 }
 
 /** A file, or the receipt of one, or both. */
@@ -74,11 +76,17 @@ export class ProofService {
       if (obstacle) return { ...unproven, reason: obstacle };
       const { startDate, endDate, pending, conditions } = entry;
       const remake = async (): Promise<Proof> => {
+        // The state ends with the rows.
+        const isErased = await this.isErased(entry, state!, opened);
         const { made, digests, first } = await this.remake(entry, { state: state!, donorName, file }, opened);
         const isSameMoney =
           entry.moneyDigest === null || digests.moneyDigest === undefined ? null : entry.moneyDigest === digests.moneyDigest;
         const isAsReceipt = made === entry.fileSha256;
-        const reason = isAsReceipt ? (given === null || given === made ? null : 'other-file') : findDifference({ ...facts, digests });
+        const reason = isAsReceipt
+          ? given === null || given === made
+            ? null
+            : 'other-file'
+          : findDifference({ ...facts, digests, isErased });
         return { verdict: reason === null ? 'same' : 'different', reason, entry, given, made, isSameMoney, first };
       };
       const range = { startDate, endDate, pending, conditions };
@@ -135,6 +143,12 @@ export class ProofService {
     const count = new FileCount();
     for await (const block of toBlocks(count.toPieces(head, rows, tail))) await comparison?.add(block);
     return { made: count.facts.fileSha256, digests: digests(), first: (await comparison?.end()) ?? null };
+  }
+
+  /** True when a donor of a file was erased after it. A donor's name, which the books may have no more, chooses no line here. */
+  private isErased(entry: FileEntry, state: string, opened: RequestBooks): Promise<boolean> {
+    const { query } = parseKeptAddress(entry.report!, entry.fileAddress!, undefined);
+    return this.parts.erasures.isErasedIn(toNarrowedLineSet(entry.organizationId, query.lines), state, opened);
   }
 
   private toLines(lineSet: LineSet, opened: RequestBooks, template: RowTemplate): RemadeRows {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NewVersion } from '../../data/books/book-transaction';
 import type { ClosedChanges } from '../../data/imports/closed-changes';
+import type { ErasedAgain } from '../../data/imports/erased-lines';
 import type { SyncHolder, SyncState, SyncStore } from '../../data/sync/sync-store';
 import { AppError, describeError, OperatorError } from '../../errors';
 import type { RawLine } from '../../formats/import-line';
@@ -13,8 +14,9 @@ import type { PeriodDates } from '../../values/periods';
 import type { BookService } from '../books/book-service';
 import { PeriodsChanged, type ImportService } from '../imports/import-service';
 import { toLineSet, type DepositDetailService } from '../reports/deposit-detail-service';
+import type { ErasureService } from '../reports/erasure-service';
 import { LinePlaces } from './line-places';
-import { Answer, readAnswer, toSourceLine } from './source-reading';
+import { Answer, ErasedDonors, readAnswer, splitLines, toSourceLine } from './source-reading';
 import { planRound, type PlanOptions } from './sync-plan';
 
 /** The organization whose books follow a source. */
@@ -33,6 +35,7 @@ export interface SyncTarget {
 /** A target whose old service is open for a round. */
 interface OpenTarget extends Omit<SyncTarget, 'openSource'> {
   readonly source: V2Source;
+  readonly erased: ErasedDonors;
 }
 
 /** A data version that a round has made. */
@@ -52,6 +55,8 @@ export interface SyncRound {
   readonly versions: readonly SyncedVersion[];
   /** The periods that the source did not stop changing. They are left to the next round. */
   readonly moving: readonly PeriodDates[];
+  /** The lines of the source that have texts of donors who were erased. The books do not have these. */
+  readonly erasedAgain: ErasedAgain;
 }
 
 /** Tells how far a round is. */
@@ -71,7 +76,6 @@ const FIRST_DATE = '1900-01-01';
 const MAX_READINGS = 3;
 /** A sync says so often that it still runs. */
 const HOLD_MS = 15_000;
-const LF = 0x0a;
 
 /** Another sync has taken this one's place, or its readings were forgotten. */
 export class SyncEnded extends OperatorError {
@@ -95,6 +99,7 @@ export class SyncService {
       readonly imports: ImportService;
       readonly books: BookService;
       readonly depositDetails: DepositDetailService;
+      readonly erasures: ErasureService;
     },
   ) {}
 
@@ -161,6 +166,7 @@ export class SyncService {
     let source: V2Source | undefined;
     try {
       source = await target.openSource();
+      const erased = new ErasedDonors(await this.services.erasures.findDonors(organizationId));
       if (kind === 'full') await this.store.noteFullTry(hold);
       // The first run imports some months at a time, so that it can go on where it was ended.
       const most = kind === 'first' ? MONTHS_OF_LINES : Infinity;
@@ -168,7 +174,7 @@ export class SyncService {
       let lines = 0;
       for (let done = 0; done < periods.length;) {
         const maxRemoved = target.maxRemoved === undefined ? undefined : target.maxRemoved - sumOf(versions, 'removed');
-        const read = await this.read({ ...target, source, maxRemoved }, hold, periods.slice(done), most, (period, number, more) =>
+        const read = await this.read({ ...target, source, erased, maxRemoved }, hold, periods.slice(done), most, (period, number, more) =>
           onProgress({ period, done: done + number, total: periods.length, lines: lines + more }),
         );
         done += read.periods;
@@ -188,7 +194,8 @@ export class SyncService {
         fullFailure: fullFailureAfter(failure),
       };
       await this.store.noteRound(hold, end);
-      return { kind, from: periods[0]!.startDate, to: periods.at(-1)!.endDate, lines, versions, moving };
+      const [from, to] = [periods[0]!.startDate, periods.at(-1)!.endDate];
+      return { kind, from, to, lines, versions, moving, erasedAgain: erased.again };
     } catch (error) {
       // A signal that ends the sync is no failure of the round.
       const isEnded = error instanceof Error && error.name === 'AbortError';
@@ -239,9 +246,9 @@ export class SyncService {
     hold: Hold,
     { differing, agreeing, moving }: Looks,
   ): Promise<{ readonly version: SyncedVersion | null; readonly lines: number }> {
-    const { source } = target;
+    const { source, erased } = target;
     const readPosted = async (period: PeriodDates): Promise<void> =>
-      void differing.set(period, await readAnswer(source, { ...period, includePending: false }));
+      void differing.set(period, await readAnswer(source, { ...period, includePending: false }, erased));
     const moves = new Map<PeriodDates, number>();
     let failures = 0;
     while (differing.size > 0) {
@@ -267,13 +274,17 @@ export class SyncService {
    * Reads a period without pending deposits, with them, and without them again, as long as it agrees with the books. Returns the first answer
    * when it does not, and otherwise the number of lines. A source that changes meanwhile is asked again, some times.
    */
-  private async look({ source, organizationId }: OpenTarget, period: PeriodDates): Promise<Answer | { readonly lines: number } | 'moving'> {
+  private async look(
+    { source, organizationId, erased }: OpenTarget,
+    period: PeriodDates,
+  ): Promise<Answer | { readonly lines: number } | 'moving'> {
     for (let attempt = 1; attempt <= MAX_READINGS; attempt++) {
-      const posted = await readAnswer(source, { ...period, includePending: false });
+      const posted = await readAnswer(source, { ...period, includePending: false }, erased);
       if (!(await this.areInBooks(organizationId, period, 'WITHOUT', posted.sum))) return posted;
-      const all = await readAnswer(source, { ...period, includePending: true });
+      const all = await readAnswer(source, { ...period, includePending: true }, erased);
       if (!(await this.areInBooks(organizationId, period, 'WITH', all.sum))) return posted;
-      const after = await readAnswer(source, { ...period, includePending: false });
+      const after = await readAnswer(source, { ...period, includePending: false }, erased);
+      erased.note(period, all);
       if (after.sum.equals(posted.sum)) return { lines: all.sum.lines };
     }
     return 'moving';
@@ -298,7 +309,7 @@ export class SyncService {
    * read in the transaction. Throws SourceMoved, and changes nothing, when they contradict each other.
    */
   private async importPeriods(
-    { organizationId, source, isLastRight, maxRemoved, acceptsLate }: OpenTarget,
+    { organizationId, source, erased, isLastRight, maxRemoved, acceptsLate }: OpenTarget,
     hold: Hold,
     periods: ReadonlyMap<PeriodDates, Answer>,
     unchanged: readonly PeriodDates[],
@@ -309,7 +320,8 @@ export class SyncService {
     async function* lines(): AsyncGenerator<readonly RawLine[]> {
       for (const [period, posted] of inOrder) {
         const before = places.begin(period);
-        const all = new Answer(posted.otherDeposits);
+        const all = new Answer(erased, posted.otherDeposits);
+        erased.note(period, all);
         for await (const some of source.lines({ ...period, includePending: true })) {
           yield some.map((raw) => {
             const values = toSourceLine(raw, period);
@@ -318,7 +330,7 @@ export class SyncService {
             return { line: before + raw.line, values: Object.assign(values, { deposit_status }) };
           });
         }
-        const after = await readAnswer(source, { ...period, includePending: false });
+        const after = await readAnswer(source, { ...period, includePending: false }, erased);
         if (!all.known.equals(posted.sum) || !after.sum.equals(posted.sum)) throw new SourceMoved(period);
       }
     }
@@ -376,19 +388,3 @@ const sumOf = (versions: readonly NewVersion[], kind: keyof NewVersion['lines'])
   versions.reduce((sum, { lines }) => sum + lines[kind], 0);
 const countLines = (versions: readonly NewVersion[]): number =>
   sumOf(versions, 'added') + sumOf(versions, 'changed') + sumOf(versions, 'removed');
-
-/** The lines of a text without their ends. Each is valid until the next one is asked for. */
-async function* splitLines(blocks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const block of blocks) {
-    let begin = 0;
-    for (let end = block.indexOf(LF); end >= 0; end = block.indexOf(LF, begin)) {
-      const line = block.subarray(begin, end);
-      yield rest.length > 0 ? Buffer.concat([rest, line]) : line;
-      rest = Buffer.alloc(0);
-      begin = end + 1;
-    }
-    // The block's memory is used again for the next one.
-    rest = Buffer.concat([rest, block.subarray(begin)]);
-  }
-}

@@ -6,7 +6,10 @@ import { createOrderType } from '../request/order-types';
 import { DecimalScalar } from '../request/scalars';
 
 /** The causes of versions, by their names in GraphQL. */
-const dataChangeEnum = { IMPORT: 'import', SYNC: 'sync', DEMO: 'demo', REPAIR: 'repair', CLOSE: 'close', REOPEN: 'reopen' } as const;
+const dataChangeEnum = {
+  ...({ IMPORT: 'import', SYNC: 'sync', DEMO: 'demo', REPAIR: 'repair' } as const),
+  ...({ CLOSE: 'close', REOPEN: 'reopen', ERASE: 'erase' } as const),
+} as const;
 registerEnumType(dataChangeEnum, {
   name: 'DataChange',
   description: 'Cause of a change of the books.',
@@ -17,6 +20,7 @@ registerEnumType(dataChangeEnum, {
     REPAIR: { description: 'The repair of lines after a correction in the database.' },
     CLOSE: { description: 'A close of months. No line changes.' },
     REOPEN: { description: 'The reopening of months. No line changes.' },
+    ERASE: { description: 'The erasing of a donor: names, contact and memos are gone from all states. No money changes.' },
   },
 });
 

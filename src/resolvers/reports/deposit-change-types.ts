@@ -25,6 +25,7 @@ const changeClassEnum = {
   REMOVED: 'REMOVED',
   MOVED: 'MOVED',
   REKEYED: 'REKEYED',
+  ERASED: 'ERASED',
   RELABELLED: 'RELABELLED',
 } as const satisfies { [Class in ChangeClass]: Class };
 registerEnumType(changeClassEnum, {
@@ -41,6 +42,10 @@ registerEnumType(changeClassEnum, {
     REKEYED: {
       description:
         'The gift or the allocation has another ID, and its deposit, fund and money are the same. A line that is gone and one that is new make one change. It adds nothing to the figures.',
+    },
+    ERASED: {
+      description:
+        'The donor of the line was erased between the two states: names, contact and memos are gone from both of them. It adds nothing to the figures.',
     },
     RELABELLED: { description: 'Names, addresses, titles, types or memos are others. It adds nothing to the figures.' },
   },

@@ -4,6 +4,7 @@ import type { MemberAccess } from '../../domain/access/access-service';
 import type { ChangeSet } from '../../data/reports/deposit-change-store';
 import { numberOf, toPlace } from '../../data/postgres/version-stamp';
 import type { BookService } from '../../domain/books/book-service';
+import type { ErasureService } from '../../domain/reports/erasure-service';
 import type { PeriodService } from '../../domain/reports/period-service';
 import type { AuditService, FileFacts } from '../../domain/audit/audit-service';
 import type { ControlTotals, LineFigures } from '../../domain/reports/control-totals';
@@ -33,6 +34,8 @@ export interface FileSource {
   readonly from?: number;
   /** The last closed date of the state that the rows are of; null where none is closed. */
   readonly closedThrough: () => Promise<LocalDate | null>;
+  /** The name of the state for the file's tag: an erasure makes other bytes of a past state. Undefined for the newest one. */
+  readonly nameBytes: () => Promise<string | undefined>;
   /** Reads the control totals before the rows. */
   readonly readTotals: (template: RowTemplate) => Promise<RowsAfterTotals>;
   /** Reads the rows together with their control totals. Only a file of lines can do so. */
@@ -99,6 +102,7 @@ interface FileServices {
   readonly savedReports: SavedReportService;
   readonly books: BookService;
   readonly periods: PeriodService;
+  readonly erasures: ErasureService;
 }
 
 /** Resolves reports as files. Files are not in the GraphQL schema, but access to them is checked as there. */
@@ -176,6 +180,7 @@ export class FileResolver {
       lineSet,
       rows,
       closedThrough: () => this.closedThrough(lineSet, context),
+      nameBytes: () => this.services.erasures.nameBytes(lineSet, context.books),
       readTotals: async (template) => {
         const { rows: bytes, figures } = await rows.bytesAfterFigures(template);
         return { rows: bytes, totals: toFileTotals(figures) };
@@ -210,6 +215,7 @@ export class FileResolver {
       lineSet: { ...set.lineSet, state: set.to },
       rows,
       closedThrough: () => this.closedThrough({ ...set.lineSet, state: set.to }, context),
+      nameBytes: () => this.services.erasures.nameBytes({ ...set.lineSet, state: set.to }, context.books),
       from: numberOf(set.from),
       readTotals: async (template) => {
         const { changes, effect } = await depositChanges.sum(set, classes, books);
@@ -259,6 +265,7 @@ export class FileResolver {
       lineSet,
       rows,
       closedThrough: () => this.closedThrough(lineSet, context),
+      nameBytes: () => this.services.erasures.nameBytes(lineSet, books),
       readTotals: async (template) => {
         const digests = summary.digests(access.openDonorData() ? ['digest', 'moneyDigest'] : ['moneyDigest']);
         const [{ all }, { digest, moneyDigest }, count] = await Promise.all([summary.totals(['deposits']), digests, countRows()]);

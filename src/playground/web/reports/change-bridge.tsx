@@ -15,6 +15,7 @@ const classTitles: Readonly<Record<BridgeStep['class'], string>> = {
   REMOVED: 'Removed',
   MOVED: 'Moved: another date, status, donor or fund',
   REKEYED: 'Rekeyed: the same under new numbers',
+  ERASED: 'Erased: names and memos of a donor who was forgotten',
   RELABELLED: 'Relabelled: names, addresses or memos',
 };
 

@@ -61,10 +61,11 @@ async function findLate(provision: string, plan: ReportPlan, signal: AbortSignal
   if (!close) return undefined;
   const variables = { ...fileDocument.variables, from: { version: close.version } };
   const { depositChanges } = await askGateway<LateChangesQuery>(provision, { query: lateChangesQuery, variables }, signal);
-  const late = (depositChanges?.classes ?? []).filter(({ class: name }) => name !== 'REKEYED' && name !== 'RELABELLED');
+  const late = (depositChanges?.classes ?? []).filter(({ class: name }) => !WITHOUT_MONEY.includes(name));
   const changes = late.reduce((sum, each) => sum + each.changes, 0);
   const cents = late.reduce((sum, { effect }) => sum + atScale(readDecimal(effect.byTransaction.amount)!, SCALE), 0n);
   return changes === 0 ? undefined : { close, changes, amount: writeDecimal({ digits: cents, scale: SCALE }) };
 }
 
 const SCALE = 2;
+const WITHOUT_MONEY: readonly string[] = ['REKEYED', 'ERASED', 'RELABELLED'];

@@ -1,0 +1,65 @@
+import { Command } from 'commander';
+import { rewriteTables, type TableRewrite } from '../../data/schema/table-rewrite';
+import { OperatorError } from '../../errors';
+import { withDatabase, type CommandContext } from '../command';
+import { formatTable, printResult } from '../terminal';
+
+/** A migration tries again every few seconds, and says so about once a minute. */
+const TRIES_PER_NOTE = 20;
+
+/** `migrate [--check]`: applies the missing migrations, or only names them. */
+export function migrateCommand(context: () => CommandContext): Command {
+  return new Command('migrate')
+    .description('applies the migrations that the database lacks')
+    .option('--check', 'changes nothing; fails and names the migrations when some are missing', false)
+    .action(async ({ check }: { check: boolean }) => {
+      const { terminal, json } = context();
+      await withDatabase({ ...context(), migrate: !check, mayMake: !check }, async (database) => {
+        let waits = 0;
+        const onWait = (): void => {
+          if (waits++ % TRIES_PER_NOTE === 0) terminal.errors.write('A table is in use: readers go on, and the migration tries again\n');
+        };
+        const applied = check ? [] : await database.migrate(onWait);
+        const { missing, newer } = await database.compareMigrations();
+        const isNewer = newer.length > 0 ? `: the database is of a newer gateway, with ${newer.join(', ')}` : '';
+        if (!check) {
+          const text = applied.length > 0 ? `Applied ${applied.join(', ')}` : `Nothing to apply${isNewer}`;
+          printResult(terminal, json, { applied, newer }, text);
+          return;
+        }
+        if (json || missing.length === 0) printResult(terminal, json, { missing, newer }, `Every migration is applied${isNewer}`);
+        if (missing.length > 0) throw new OperatorError(`Not applied: ${missing.join(', ')}; run \`deposit-gateway migrate\``);
+      });
+    });
+}
+
+/** `vacuum`: writes the tables with donors' texts anew, so that the files of the database have no text that was overwritten. */
+export function vacuumCommand(context: () => CommandContext): Command {
+  return new Command('vacuum')
+    .description("writes the tables with donors' texts anew, so that no file has what was erased; reports and imports wait meanwhile")
+    .action(async () => {
+      const { terminal, json } = context();
+      const rewrite = await withDatabase(context(), ({ address }) => rewriteTables(address));
+      printResult(terminal, json, rewrite, describeRewrite(rewrite));
+      assertRewritten(rewrite);
+    });
+}
+
+/** Throws an OperatorError when rows that were overwritten are still in the tables, because transactions from before may read them. */
+export function assertRewritten({ tables }: TableRewrite): void {
+  const held = tables.filter(({ heldRows }) => heldRows > 0).map(({ table, heldRows }) => `${table}: ${heldRows}`);
+  if (held.length > 0)
+    throw new OperatorError(
+      `Transactions from before still read rows that were overwritten (${held.join(', ')}): run \`vacuum\` again when reports, backups and the queries of replicas that began before have ended`,
+    );
+}
+
+function describeRewrite({ tables, isLogPassed }: TableRewrite): string {
+  const rows = tables.map(({ table, bytesBefore, bytesAfter }) => [table, String(bytesBefore), String(bytesAfter)]);
+  return [
+    formatTable(['TABLE', 'BYTES BEFORE', 'BYTES AFTER'], rows),
+    isLogPassed
+      ? 'No recovery needs the write-ahead log from before any more; archives and replicas keep theirs as they are told to'
+      : 'The write-ahead log from before has the old rows until its segments are removed or written over: ask whoever runs the server',
+  ].join('\n');
+}

@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises';
+import { OperatorError } from '../errors';
+import { JsonFault, readJson } from '../formats/json-text';
+import { rethrowUnreadable } from './secret-file';
+
+/** A donor of a register that `donor erased --json` has written. */
+export interface RegisteredErasure {
+  readonly organization: string;
+  readonly donorId: number;
+  readonly erasedBy: string | null;
+  readonly reason: string;
+}
+
+/** Reads the register in a file. Throws an OperatorError, which names the file, for one that is none. */
+export async function readRegister(file: string): Promise<RegisteredErasure[]> {
+  const rows = parse(file, await readFile(file).catch(rethrowUnreadable(file)));
+  const isRegister = Array.isArray(rows) && rows.every(isErasure);
+  if (!isRegister) throw new OperatorError(`${file} is no register of erased donors: write one with \`donor erased --json\``);
+  return rows;
+}
+
+function parse(file: string, content: Uint8Array): unknown {
+  try {
+    return readJson(content);
+  } catch (error) {
+    if (error instanceof JsonFault) throw new OperatorError(`${file} ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+function isErasure(row: unknown): row is RegisteredErasure {
+  if (typeof row !== 'object' || row === null) return false;
+  const { organization, donorId, erasedBy, reason } = row as Readonly<Record<string, unknown>>;
+  return (
+    typeof organization === 'string' &&
+    Number.isSafeInteger(donorId) &&
+    (donorId as number) > 0 &&
+    (erasedBy === null || typeof erasedBy === 'string') &&
+    typeof reason === 'string' &&
+    // PostgreSQL holds no NUL.
+    !reason.includes('\0') &&
+    !erasedBy?.includes('\0')
+  );
+}

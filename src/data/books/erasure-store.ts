@@ -1,0 +1,246 @@
+import { Prisma } from '../../generated/prisma/client';
+import { donorTexts, lineFields } from '../../line/line-fields';
+import type { Database } from '../postgres/database';
+import { numberOf, type VersionStamp } from '../postgres/version-stamp';
+import { BookTransaction } from './book-transaction';
+import { IS_CURRENT, toSnakeCase } from './line-columns';
+import { whereLines, type LineSet } from './line-set';
+import type { RequestBooks } from './request-books';
+
+/** A donor of the register, which has no text of the donor. */
+export interface ErasedDonor {
+  readonly donorId: number;
+  /** The data version that erased. */
+  readonly version: number;
+  readonly erasedAt: Date;
+  readonly erasedBy: string | null;
+  readonly reason: string;
+}
+
+/** A donor who is to be erased. */
+export type Erasure = Pick<ErasedDonor, 'donorId' | 'erasedBy' | 'reason'>;
+
+/** The state of a donor before an erasure. */
+export interface DonorState {
+  readonly donorId: number;
+  readonly isKnown: boolean;
+  /** True when the books, or any state of the lines, have a text of the donor. */
+  readonly hasTexts: boolean;
+  readonly isErased: boolean;
+}
+
+/** The outcome of an erasure. */
+export interface Erased {
+  readonly version: number;
+  /** The lines of the newest state that the erasure has written anew. */
+  readonly lines: number;
+  /** The earlier states of lines that were overwritten, those that the erasure has ended among them. */
+  readonly states: number;
+}
+
+/** A row that may name the donor by text. It is told by its place, and never by the text itself. */
+interface Mention {
+  readonly kind: 'report' | 'audit' | 'close' | 'file' | 'erasure';
+  /** The name of the report, the number of the row, or the data version. */
+  readonly id: string;
+}
+
+/** The rows that may name the donor: their number, and the first of each kind. */
+export interface Mentions {
+  readonly count: number;
+  readonly first: readonly Mention[];
+}
+
+/** The donors who were erased, and the erasing of their texts. */
+export class ErasureStore {
+  constructor(private readonly database: Database) {}
+
+  /** The donors of the register, the last that was erased first. */
+  list(organizationId: number): Promise<ErasedDonor[]> {
+    return this.database.query<ErasedDonor>({ name: 'list-erased', text: LIST, values: [organizationId] });
+  }
+
+  /** The newest version that has erased a donor after a state; null when none has. */
+  async findVersionAfter(organizationId: number, state: VersionStamp, books: RequestBooks): Promise<number | null> {
+    const select = Prisma.sql`SELECT max(version)::float8 AS version FROM erased_donor
+      WHERE organization_id = ${organizationId}::int AND version > ${numberOf(state)}::bigint`;
+    return (await books.list<{ version: number | null }>(organizationId, select))[0]!.version;
+  }
+
+  /** True when a donor who has a line in a set was erased after the set's state. */
+  async isErasedIn(lineSet: LineSet, state: VersionStamp, books: RequestBooks): Promise<boolean> {
+    const { organizationId } = lineSet;
+    const select = Prisma.sql`SELECT EXISTS (SELECT FROM deposit_line WHERE ${whereLines({ ...lineSet, state })} AND donor_id IN (
+        SELECT donor_id FROM erased_donor WHERE organization_id = ${organizationId}::int AND version > ${numberOf(state)}::bigint
+      )) AS found`;
+    return (await books.list<{ found: boolean }>(organizationId, select))[0]!.found;
+  }
+
+  /** Runs an erasure in one transaction: committed when `work` resolves, undone when it throws or when it is a trial. */
+  inTransaction<Result>(
+    organizationId: number,
+    isTrial: boolean,
+    work: (transaction: ErasureTransaction) => Promise<Result>,
+  ): Promise<Result> {
+    return BookTransaction.run(this.database, organizationId, (books) => work(new ErasureTransaction(books)), {
+      end: isTrial ? 'ROLLBACK' : 'COMMIT',
+    });
+  }
+}
+
+/** The steps of an erasure. */
+export class ErasureTransaction {
+  constructor(private readonly books: BookTransaction) {}
+
+  /** From here to the end of the transaction, nothing else changes the books. */
+  lock(): Promise<void> {
+    return this.books.lock();
+  }
+
+  /** The states of donors, in the order of their numbers. */
+  async find(donorIds: readonly number[]): Promise<DonorState[]> {
+    return (await this.books.query<DonorState & Record<string, unknown>>(FIND_DONORS, [this.books.organizationId, donorIds])).rows;
+  }
+
+  /**
+   * Finds what else may name a donor by the texts that the books have. The rows of the audit are many, and are read without the lock, so
+   * that no import waits for them.
+   */
+  async findMentions(donorId: number, limit: number): Promise<Mentions> {
+    await this.stageTexts(donorId);
+    await this.books.query(CREATE_PLACES);
+    for (const statement of STAGE_PLACES) await this.books.query(statement, [this.books.organizationId]);
+    const { rows } = await this.books.query<Mention & { count: number }>(FIND_MENTIONS, [this.books.organizationId, limit]);
+    const counts = new Map(rows.map(({ kind, count }) => [kind, count]));
+    return { count: [...counts.values()].reduce((sum, count) => sum + count, 0), first: rows.map(({ kind, id }) => ({ kind, id })) };
+  }
+
+  /** The first kind of a donor's text that a reason has; null when it has none. */
+  async findInReason(donorId: number, reason: string): Promise<string | null> {
+    await this.stageTexts(donorId);
+    const { rows } = await this.books.query<{ field: string }>(FIND_IN_REASON, [reason]);
+    return rows[0]?.field ?? null;
+  }
+
+  /** Empties the texts of donors in the books and in all states of their lines, as one data version. */
+  async erase(erasures: readonly Erasure[]): Promise<Erased> {
+    const { books } = this;
+    const values = [books.organizationId, erasures.map(({ donorId }) => donorId)];
+    for (const statement of ERASE_BOOKS) await books.query(statement, values);
+    const { number, lines } = await books.advance({ cause: 'erase' });
+    let states = 0;
+    for (const statement of ERASE_LINES) states += (await books.query(statement, values)).rowCount ?? 0;
+    for (const { donorId, reason, erasedBy } of erasures) {
+      await books.query(REGISTER, [books.organizationId, donorId, number, reason, erasedBy]);
+    }
+    return { version: number, lines: lines.changed, states };
+  }
+
+  /** Copies all texts of a donor but the memos into a temporary table, so that no statement has one of them as a value: a server may log values. */
+  private async stageTexts(donorId: number): Promise<void> {
+    await this.books.query(CREATE_TEXTS);
+    for (const statement of STAGE_TEXTS) await this.books.query(statement, [this.books.organizationId, donorId]);
+  }
+}
+
+/** The columns of donors, each beside that of lines. */
+const DONOR_COLUMNS = donorTexts
+  .filter((name) => lineFields[name].of === 'donor')
+  .map((name) => [toSnakeCase(lineFields[name].as), name] as const);
+const donorColumns = DONOR_COLUMNS.map(([column]) => column).join(', ');
+const lineColumns = DONOR_COLUMNS.map(([, column]) => column).join(', ');
+
+const toEmpty = (columns: string): string => columns.replaceAll(/\w+/g, (column) => `${column} = ''`);
+const hasText = (columns: string): string => `(${columns}) <> (${columns.replaceAll(/\w+/g, `''`)})`;
+
+const LIST = `
+SELECT donor_id::float8 AS "donorId", version::float8 AS version, recorded_at AS "erasedAt", erased_by AS "erasedBy", reason
+FROM erased_donor JOIN data_version ON data_version.organization_id = erased_donor.organization_id AND number = version
+WHERE erased_donor.organization_id = $1 ORDER BY version DESC, donor_id`;
+
+/** The gifts that are the donors' now. */
+const GIFTS = 'SELECT id FROM transaction WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[])';
+/** Their allocations. The lines of all states are found by these, because no index has the gifts of lines. */
+const ALLOCATIONS = `SELECT id FROM allocation WHERE organization_id = $1 AND transaction_id IN (${GIFTS})`;
+const MEMOS = 'designation_memo, main_memo';
+const LINE_TEXTS = donorTexts.join(', ');
+
+const FIND_DONORS = `
+SELECT asked.id::float8 AS "donorId", donor.id IS NOT NULL AS "isKnown", COALESCE(donor.has_text, false) OR memo.id IS NOT NULL OR line.id IS NOT NULL AS "hasTexts",
+  erased.id IS NOT NULL AS "isErased"
+FROM unnest($2::bigint[]) AS asked (id)
+LEFT JOIN (SELECT id, ${hasText(donorColumns)} AS has_text FROM donor WHERE organization_id = $1 AND id = ANY ($2::bigint[])) AS donor ON donor.id = asked.id
+LEFT JOIN (
+  SELECT DISTINCT gift.donor_id AS id FROM transaction gift JOIN allocation share ON share.organization_id = $1 AND share.transaction_id = gift.id
+  WHERE gift.organization_id = $1 AND gift.donor_id = ANY ($2::bigint[]) AND (gift.main_memo <> '' OR share.memo <> '')
+) AS memo ON memo.id = asked.id
+LEFT JOIN (
+  SELECT DISTINCT donor_id AS id FROM deposit_line
+  WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[]) AND ${hasText(LINE_TEXTS)}
+) AS line ON line.id = asked.id
+LEFT JOIN (SELECT DISTINCT donor_id AS id FROM erased_donor WHERE organization_id = $1) AS erased ON erased.id = asked.id
+ORDER BY asked.id`;
+
+const ERASE_BOOKS = [
+  `UPDATE donor SET ${toEmpty(donorColumns)}, search_text = donor_search_forms('', '')
+WHERE organization_id = $1 AND id = ANY ($2::bigint[]) AND ${hasText(donorColumns)}`,
+  `UPDATE transaction SET main_memo = '' WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[]) AND main_memo <> ''`,
+  `UPDATE allocation SET memo = '' WHERE organization_id = $1 AND memo <> '' AND transaction_id IN (${GIFTS})`,
+  `INSERT INTO changed_transaction ${GIFTS}`,
+];
+
+const ERASE_LINES = [
+  `UPDATE deposit_line SET ${toEmpty(LINE_TEXTS)}, donor_search = donor_search_forms('', '')
+WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[]) AND ${hasText(LINE_TEXTS)}`,
+  `UPDATE deposit_line SET ${toEmpty(MEMOS)}
+WHERE organization_id = $1 AND NOT ${IS_CURRENT} AND donor_id <> ALL ($2::bigint[]) AND allocation_id IN (${ALLOCATIONS}) AND ${hasText(MEMOS)}`,
+];
+
+const REGISTER = `
+INSERT INTO erased_donor (organization_id, donor_id, version, reason, erased_by) VALUES ($1, $2::bigint, $3::bigint, $4, $5)`;
+
+const CREATE_TEXTS = `
+CREATE TEMPORARY TABLE IF NOT EXISTS donor_text (${DONOR_COLUMNS.map(([column]) => `${column} text COLLATE "C" NOT NULL`).join(', ')}) ON COMMIT DROP;
+TRUNCATE donor_text`;
+const STAGE_TEXTS = [
+  `INSERT INTO donor_text SELECT ${donorColumns} FROM donor WHERE organization_id = $1 AND id = $2::bigint`,
+  `INSERT INTO donor_text SELECT DISTINCT ${lineColumns} FROM deposit_line WHERE organization_id = $1 AND donor_id = $2::bigint`,
+];
+
+/** Short texts, such as the number of a house, are in any reason. */
+const LEAST_TEXT = 3;
+/** A city, a state and a zip are many people's. */
+const NAMING = ['first_name', 'last_name', 'address1', 'address2', 'address3', 'phone', 'email'];
+const FIND_IN_REASON = `
+SELECT field FROM (${NAMING.map((column) => `SELECT '${column}' AS field, ${column} AS text FROM donor_text`).join(' UNION ALL ')}) AS named
+WHERE (char_length(btrim(text)) >= ${LEAST_TEXT} AND strpos(lower($1::text), lower(btrim(text))) > 0)
+  OR (char_length(fold_for_search(text)) >= ${LEAST_TEXT} AND strpos(fold_for_search($1::text), fold_for_search(text)) > 0)
+LIMIT 1`;
+
+/** The texts by which others are searched: the whole name both ways, the last name, the email and the phone, folded, as whole words. */
+const TERMS = `
+SELECT DISTINCT ' ' || folded || ' ' AS term FROM (
+  SELECT fold_for_search(unnest(ARRAY[last_name, first_name || ' ' || last_name, last_name || ' ' || first_name, email, phone])) AS folded FROM donor_text
+) AS naming WHERE folded <> ''`;
+// A distributed database joins a temporary table with another one alone.
+const CREATE_PLACES = 'CREATE TEMPORARY TABLE naming_place (kind text NOT NULL, id text NOT NULL, text text) ON COMMIT DROP';
+const STAGE_PLACES = [
+  `INSERT INTO naming_place SELECT 'close', version::text, concat_ws(' | ', note, reopen_reason) FROM period_close WHERE organization_id = $1`,
+  `INSERT INTO naming_place SELECT 'file', number::text, file_name FROM data_version WHERE organization_id = $1 AND file_name IS NOT NULL`,
+  `INSERT INTO naming_place SELECT DISTINCT 'erasure', version::text, reason FROM erased_donor WHERE organization_id = $1`,
+];
+const PLACES = `
+SELECT 'report' AS kind, name AS id, concat_ws(' | ', name, title, query, variables::text) AS text FROM saved_report WHERE organization_id = $1
+UNION ALL SELECT 'audit', number::text, concat_ws(' | ', operation, username, provision_label, subject, detail, file_address)
+FROM audit_record WHERE organization_id = $1
+UNION ALL SELECT kind, id, text FROM naming_place`;
+const FIND_MENTIONS = `
+WITH named AS MATERIALIZED (${TERMS}
+)
+SELECT kind, id, count FROM (
+  SELECT kind, id, row_number() OVER (PARTITION BY kind ORDER BY length(id), id) AS position, count(*) OVER (PARTITION BY kind)::float8 AS count
+  FROM (${PLACES}
+  ) AS place
+  WHERE EXISTS (SELECT FROM named WHERE strpos(' ' || fold_for_search(place.text) || ' ', named.term) > 0)
+) AS mention
+WHERE position <= $2::int ORDER BY kind, position`;

@@ -1,0 +1,28 @@
+import { donorTexts } from '../../line/line-fields';
+import type { BookTransaction } from '../books/book-transaction';
+
+/** The lines of a source that had texts of donors who were erased, and the number of these donors. */
+export interface ErasedAgain {
+  readonly lines: number;
+  readonly donors: number;
+}
+
+/**
+ * Empties the texts of donors who were erased in the staged lines, before anything is compared or written. Call it under the lock of the
+ * books, so that an erasure that was made while the lines were read holds too.
+ */
+export async function eraseStaged(books: BookTransaction): Promise<ErasedAgain> {
+  const { rows } = await books.query<{ id: string }>(LIST_ERASED, [books.organizationId]);
+  if (rows.length === 0) return { lines: 0, donors: 0 };
+  const { rows: counts } = await books.query<ErasedAgain & Record<string, unknown>>(ERASE_STAGED, [rows.map(({ id }) => id)]);
+  return counts[0]!;
+}
+
+const LIST_ERASED = 'SELECT DISTINCT donor_id AS id FROM erased_donor WHERE organization_id = $1';
+const ERASE_STAGED = `
+WITH erased AS (
+  UPDATE import_line SET ${donorTexts.map((column) => `${column} = ''`).join(', ')}
+  WHERE donor_id = ANY ($1::bigint[]) AND (${donorTexts.join(', ')}) <> (${donorTexts.map(() => `''`).join(', ')})
+  RETURNING donor_id
+)
+SELECT count(*)::float8 AS lines, count(DISTINCT donor_id)::float8 AS donors FROM erased`;

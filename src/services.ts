@@ -6,6 +6,7 @@ import { AuditWriter, type AuditFigures, type UnwrittenRows } from './data/audit
 import { BookOpener } from './data/books/book-opener';
 import { BookLineStore } from './data/reports/book-line-store';
 import { BookStore } from './data/books/book-store';
+import { HistoryStore } from './data/books/history-store';
 import { PeriodStore } from './data/books/period-store';
 import { CostStore } from './data/access/cost-store';
 import { DepositChangeStore } from './data/reports/deposit-change-store';
@@ -40,6 +41,7 @@ import { AccessWatch } from './domain/access/access-watch';
 import { AuditService, type Operator, type SeenEvent } from './domain/audit/audit-service';
 import { BackupService } from './domain/backup/backup-service';
 import { BookService } from './domain/books/book-service';
+import { HistoryService } from './domain/books/history-service';
 import { PeriodService } from './domain/reports/period-service';
 import { BudgetService } from './domain/access/budget-service';
 import { DemoService } from './domain/imports/demo-service';
@@ -86,6 +88,7 @@ export interface Services {
   readonly usage: UsageService;
   readonly usageCounter: UsageCounter;
   readonly books: BookService;
+  readonly history: HistoryService;
   readonly periods: PeriodService;
   /** Whole answers by data version; undefined where nothing is kept. */
   readonly answers: VersionMemory | undefined;
@@ -266,6 +269,7 @@ export function createServices(
     usage: new UsageService(usageStore, organizations),
     usageCounter,
     books,
+    history: new HistoryService(new HistoryStore(database), rights),
     periods: new PeriodService(new PeriodStore(database), { books, depositDetails, rights }),
     answers,
     imports,

@@ -6,7 +6,10 @@ import { createOrderType } from '../request/order-types';
 import { DecimalScalar } from '../request/scalars';
 
 /** The causes of versions, by their names in GraphQL. */
-const dataChangeEnum = { IMPORT: 'import', SYNC: 'sync', DEMO: 'demo', REPAIR: 'repair', CLOSE: 'close', REOPEN: 'reopen' } as const;
+const dataChangeEnum = {
+  ...{ IMPORT: 'import', SYNC: 'sync', DEMO: 'demo', REPAIR: 'repair', CLOSE: 'close', REOPEN: 'reopen' },
+  PRUNE: 'prune',
+} as const;
 registerEnumType(dataChangeEnum, {
   name: 'DataChange',
   description: 'Cause of a change of the books.',
@@ -17,6 +20,7 @@ registerEnumType(dataChangeEnum, {
     REPAIR: { description: 'The repair of lines after a correction in the database.' },
     CLOSE: { description: 'A close of months. No line changes.' },
     REOPEN: { description: 'The reopening of months. No line changes.' },
+    PRUNE: { description: 'The end of old states, which can be asked for no more. No line changes.' },
   },
 });
 
@@ -61,9 +65,9 @@ export class DataVersion implements Version {
   feeAmount!: string;
 }
 
-@ObjectType({ simpleResolvers: true, description: 'The states of the books that can be asked for.' })
+@ObjectType({ simpleResolvers: true, description: 'The states of the books that can be asked for. Those that were pruned cannot.' })
 export class History {
-  @Field(() => DataVersion, { description: 'The earliest version.' })
+  @Field(() => DataVersion, { description: 'The earliest version whose state is kept.' })
   earliest!: DataVersion;
 
   @Field(() => DataVersion, { description: 'The latest version.' })

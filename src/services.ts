@@ -41,7 +41,7 @@ import { AccessWatch } from './domain/access/access-watch';
 import { AuditService, type Operator, type SeenEvent } from './domain/audit/audit-service';
 import { BackupService } from './domain/backup/backup-service';
 import { BookService } from './domain/books/book-service';
-import { HistoryService } from './domain/books/history-service';
+import { HistoryService } from './domain/reports/history-service';
 import { PeriodService } from './domain/reports/period-service';
 import { BudgetService } from './domain/access/budget-service';
 import { DemoService } from './domain/imports/demo-service';

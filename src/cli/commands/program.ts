@@ -37,7 +37,7 @@ const commands: Readonly<Record<string, () => CreateCommand>> = {
   audit: () => (require('./audit-command') as typeof import('./audit-command')).auditCommand,
   usage: () => (require('./provision-commands') as typeof import('./provision-commands')).usageCommand,
   version: () => (require('./book-commands') as typeof import('./book-commands')).versionCommand,
-  history: () => (require('./history-commands') as typeof import('./history-commands')).historyCommand,
+  history: () => (require('./book-commands') as typeof import('./book-commands')).historyCommand,
   period: () => (require('./period-commands') as typeof import('./period-commands')).periodCommand,
   check: () => (require('./book-commands') as typeof import('./book-commands')).checkCommand,
   backup: () => (require('./backup-commands') as typeof import('./backup-commands')).backupCommand,

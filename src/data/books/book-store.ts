@@ -17,6 +17,8 @@ export interface DataVersion {
   readonly number: number;
   readonly recordedAt: Date;
   readonly cause: ChangeSource['cause'];
+  /** False once the state was pruned. */
+  readonly isKept: boolean;
   /** The imported file; both are null for other causes. */
   readonly fileName: string | null;
   readonly fileSha256: string | null;
@@ -113,7 +115,7 @@ export class BookStore {
   async listVersions({ isDescending, ...range }: VersionList, page: KeysetPage, books?: RequestBooks): Promise<readonly DataVersion[]> {
     const { organizationId } = range;
     const select = selectPage({
-      values: VERSION_VALUES,
+      values: sql`${VERSION_VALUES}, number >= (${selectEarliest(organizationId)}) AS "isKept"`,
       from: sql`data_version AS source`,
       where: isInRange(range),
       order: versionOrder,

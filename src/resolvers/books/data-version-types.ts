@@ -39,6 +39,9 @@ export class DataVersion implements Version {
   @Field(() => dataChangeEnum, { description: 'Cause of the change.' })
   cause!: Version['cause'];
 
+  @Field(() => Boolean, { description: 'Whether the state can be asked for: false once it was pruned.' })
+  isKept!: boolean;
+
   /** Personal, as is its SHA-256: a file may be named after a donor. */
   fileName!: string | null;
   fileSha256!: string | null;

@@ -7,6 +7,7 @@ import { BookOpener } from './data/books/book-opener';
 import { BookLineStore } from './data/reports/book-line-store';
 import { BookStore } from './data/books/book-store';
 import { ErasureStore } from './data/books/erasure-store';
+import { HistoryStore } from './data/books/history-store';
 import { PeriodStore } from './data/books/period-store';
 import { CostStore } from './data/access/cost-store';
 import { DepositChangeStore } from './data/reports/deposit-change-store';
@@ -42,6 +43,7 @@ import { AuditService, type Operator, type SeenEvent } from './domain/audit/audi
 import { BackupService } from './domain/backup/backup-service';
 import { BookService } from './domain/books/book-service';
 import { ErasureService } from './domain/reports/erasure-service';
+import { HistoryService } from './domain/reports/history-service';
 import { PeriodService } from './domain/reports/period-service';
 import { BudgetService } from './domain/access/budget-service';
 import { DemoService } from './domain/imports/demo-service';
@@ -88,6 +90,7 @@ export interface Services {
   readonly usage: UsageService;
   readonly usageCounter: UsageCounter;
   readonly books: BookService;
+  readonly history: HistoryService;
   readonly periods: PeriodService;
   readonly erasures: ErasureService;
   /** Whole answers by data version; undefined where nothing is kept. */
@@ -270,6 +273,7 @@ export function createServices(
     usage: new UsageService(usageStore, organizations),
     usageCounter,
     books,
+    history: new HistoryService(new HistoryStore(database), rights),
     periods: new PeriodService(new PeriodStore(database), { books, depositDetails, rights }),
     erasures,
     answers,

@@ -119,6 +119,9 @@ export class GatewayMetrics {
     this.gauge('gateway_data_version', 'Number of the newest data version', ['organization'], () =>
       this.books.map(({ organizationId, number }) => [{ organization: organizationId }, number]),
     );
+    this.gauge('gateway_earliest_data_version', 'Number of the earliest data version whose state is kept', ['organization'], () =>
+      this.books.map(({ organizationId, earliest }) => [{ organization: organizationId }, earliest]),
+    );
     this.gauge('gateway_data_version_timestamp_seconds', 'Unix time of the newest data version', ['organization'], () =>
       this.books.map(({ organizationId, recordedAt }) => [{ organization: organizationId }, recordedAt.getTime() / MS_PER_SECOND]),
     );

@@ -125,6 +125,19 @@ export function findToday({ timeZone, fiscalYearStart }: OrganizationCalendar, i
   return { today: `${parts.year!}-${parts.month!}-${parts.day!}`, fiscalYearStart };
 }
 
+const DAY_MS = 86_400_000;
+
+/** The first moment of a day by the clock of a calendar. It is not midnight where clocks are put forward at midnight. */
+export function startOfDay(date: LocalDate, calendar: OrganizationCalendar): Date {
+  let [before, after] = [-DAY_MS, DAY_MS].map((distance) => Date.parse(date) + distance) as [number, number];
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (findToday(calendar, new Date(middle)).today < date) before = middle;
+    else after = middle;
+  }
+  return new Date(after);
+}
+
 /** True for an IANA name of a time zone. An offset such as `+02:00` is none: it knows no summer time. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { succeed } from '../support/command';
 import { importLines, v2Line } from '../support/gateway';
 import { logIn, openPlayground } from '../support/playground-browser';
 import { until } from '../support/until';
@@ -150,6 +151,26 @@ test('whoever keeps a past state has its name on files, saved reports and prints
     .locator('.print-sheet')
     .getByText(/This is the state at version 1\. Printed/)
     .waitFor({ state: 'attached' });
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst cannot open books that were pruned, and reads which are the earliest', async () => {
+  const before = ['history', 'prune', '--organization', gateway.organization.name, '--before', '2024-06-02'];
+  await succeed({ DATABASE_URL: gateway.database.url }, before);
+  const { page, faults } = await gateway.visit({ hash: '#reports/history', now: NOW, locale: 'en-US' });
+  await logIn(page);
+  await page.getByRole('button', { name: 'Open version 2' }).waitFor();
+  await page.getByRole('cell', { name: 'prune' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Open version 1' }).count()).toBe(0);
+  expect(await page.getByRole('cell', { name: 'no', exact: true }).count()).toBe(1);
+  await page.evaluate(`location.hash = '#reports/designations?period=all-time&state=1'`);
+  await page
+    .getByRole('alert')
+    .getByText(
+      /^The state of the books after change 1 is no longer kept\. The earliest that is kept is change 2 of Jun 1, 2024, 12:00.AM, and the newest is change 3 of/,
+    )
+    .waitFor();
   expect(faults).toEqual([]);
   await page.context().close();
 });

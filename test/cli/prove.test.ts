@@ -210,6 +210,21 @@ describe('an operator who proves a file', () => {
     expect((await prove('--organization', own.name, '--receipt', id)).stderr).toContain('the file did not leave as a whole');
   });
 
+  test('proves nothing of a state that was pruned, and still proves a file of a later one', async () => {
+    const first = await take(`/export/deposit-details.csv?${EVER}`);
+    const [from] = await gateway.services.books.newestVersions(organization.id, 1);
+    await change({}, { city: 'Basel' });
+    const changes = await take(`/export/deposit-changes.csv?${EVER}&from=${from!.number}`);
+    const later = await take(`/export/deposit-details.csv?${EVER}`);
+    expect(await prove(changes.path)).toMatchObject({ status: 0 });
+    await succeed(environment(), ['history', 'prune', '--organization', organization.name, '--before', new Date().toISOString()]);
+    for (const { path } of [first, changes]) {
+      expect(await proveJson(path)).toMatchObject({ verdict: 'unproven', reason: 'pruned' });
+      expect((await prove(path)).stderr).toContain('the state of the file was pruned from the history, so that nothing proves it any more');
+    }
+    expect(await prove(later.path)).toMatchObject({ status: 0 });
+  });
+
   test('leaves a reading in the audit, which tells no address of a file and is in order', async () => {
     const { path, body } = await take(`/export/deposit-details.csv?${EVER}&transaction_id=T1`);
     await prove(path);

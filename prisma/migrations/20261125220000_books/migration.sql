@@ -496,8 +496,11 @@ CREATE TABLE data_version (
   transactions BIGINT NOT NULL,
   amount DECIMAL(40, 2) NOT NULL,
   fee_amount DECIMAL(40, 2) NOT NULL,
+  earliest BIGINT,
   PRIMARY KEY (organization_id, number)
 );
+-- Few versions prune the history, and every request for a past state asks for the last of them.
+CREATE INDEX data_version_organization_id_earliest_idx ON data_version (organization_id, earliest) WHERE earliest IS NOT NULL;
 
 -- The closes of the books, and the months that each closed.
 CREATE TABLE period_close (

@@ -37,6 +37,7 @@ const commands: Readonly<Record<string, () => CreateCommand>> = {
   audit: () => (require('./audit-command') as typeof import('./audit-command')).auditCommand,
   usage: () => (require('./provision-commands') as typeof import('./provision-commands')).usageCommand,
   version: () => (require('./book-commands') as typeof import('./book-commands')).versionCommand,
+  history: () => (require('./book-commands') as typeof import('./book-commands')).historyCommand,
   period: () => (require('./period-commands') as typeof import('./period-commands')).periodCommand,
   donor: () => (require('./book-commands') as typeof import('./book-commands')).donorCommand,
   check: () => (require('./book-commands') as typeof import('./book-commands')).checkCommand,

@@ -17,6 +17,8 @@ export interface DataVersion {
   readonly number: number;
   readonly recordedAt: Date;
   readonly cause: ChangeSource['cause'];
+  /** False once the state was pruned. */
+  readonly isKept: boolean;
   /** The imported file; both are null for other causes. */
   readonly fileName: string | null;
   readonly fileSha256: string | null;
@@ -39,7 +41,9 @@ export interface VersionList {
 
 /** A state of the books that was asked for. */
 export interface FoundState {
+  /** The version, also where its state was pruned. */
   readonly state: VersionStamp | null;
+  /** The earliest version whose state is kept. */
   readonly earliest: VersionStamp | null;
   readonly latest: VersionStamp | null;
   /** The time of the database, which the instants of versions are of, in milliseconds of the Unix time. */
@@ -79,10 +83,11 @@ export interface BookCheck {
   readonly paddedIds: { readonly count: number; readonly first: readonly PaddedId[] };
 }
 
-/** The newest version of an organization's books, and the number of its imports. */
+/** The newest version of an organization's books, the earliest whose state is kept, and the number of its imports. */
 export interface BookFigures {
   readonly organizationId: number;
   readonly number: number;
+  readonly earliest: number;
   readonly recordedAt: Date;
   readonly imports: number;
 }
@@ -93,13 +98,14 @@ export class BookStore {
 
   /** The newest version of every organization that has one. */
   async listFigures(): Promise<BookFigures[]> {
-    const rows = await this.database.query<{ id: number; number: string; at: Date; imports: string }>({
+    const rows = await this.database.query<{ id: number; number: string; earliest: string; at: Date; imports: string }>({
       name: 'book-figures',
       text: BOOK_FIGURES,
     });
-    return rows.map(({ id, number, at, imports }) => ({
+    return rows.map(({ id, number, earliest, at, imports }) => ({
       organizationId: id,
       number: Number(number),
+      earliest: Number(earliest),
       recordedAt: at,
       imports: Number(imports),
     }));
@@ -109,7 +115,7 @@ export class BookStore {
   async listVersions({ isDescending, ...range }: VersionList, page: KeysetPage, books?: RequestBooks): Promise<readonly DataVersion[]> {
     const { organizationId } = range;
     const select = selectPage({
-      values: VERSION_VALUES,
+      values: sql`${VERSION_VALUES}, number >= (${selectEarliest(organizationId)}) AS "isKept"`,
       from: sql`data_version AS source`,
       where: isInRange(range),
       order: versionOrder,
@@ -125,16 +131,23 @@ export class BookStore {
     return (await books.list<{ count: number }>(versions.organizationId, select))[0]!.count;
   }
 
-  /** The version of a state, and the first and the last one there are; null for those that there are not. */
+  /** The number of the earliest version whose state is kept. */
+  async findEarliest(organizationId: number, books: RequestBooks): Promise<number> {
+    const select = sql`SELECT (${selectEarliest(organizationId)})::float8 AS earliest`;
+    return (await books.list<{ earliest: number }>(organizationId, select))[0]!.earliest;
+  }
+
+  /** The version of a state, and the first that is kept and the last one; null for those that there are not. */
   async findState(organizationId: number, { version, at }: AsOf, books: RequestBooks): Promise<FoundState> {
     // Callers are told whole milliseconds. PostgreSQL writes other years in another form.
     const instant = at && new Date(Math.min(Math.max(at.getTime(), FIRST_INSTANT), LAST_INSTANT)).toISOString();
     const where = instant ? sql`date_trunc('milliseconds', recorded_at) <= ${instant}::timestamptz` : sql`number = ${version}::bigint`;
     const select = (condition: Prisma.Sql, direction: Prisma.Sql): Prisma.Sql => sql`(SELECT ${VERSION_STAMP} FROM data_version
       WHERE organization_id = ${organizationId}::int AND ${condition} ORDER BY number ${direction} LIMIT 1)`;
+    const isKept = sql`number >= (${selectEarliest(organizationId)})`;
     const [found] = await books.list<FoundState>(
       organizationId,
-      sql`SELECT ${select(where, sql`DESC`)} AS state, ${select(sql`true`, sql`ASC`)} AS earliest, ${select(sql`true`, sql`DESC`)} AS latest,
+      sql`SELECT ${select(where, sql`DESC`)} AS state, ${select(isKept, sql`ASC`)} AS earliest, ${select(sql`true`, sql`DESC`)} AS latest,
         (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs"`,
     );
     return found!;
@@ -186,6 +199,10 @@ export class BookStore {
 const isInRange = ({ organizationId, fromNumber = 1, toNumber = Number.MAX_SAFE_INTEGER }: Omit<VersionList, 'isDescending'>): Prisma.Sql =>
   sql`organization_id = ${organizationId}::int AND number BETWEEN ${fromNumber}::bigint AND ${toNumber}::bigint`;
 
+/** The number of the earliest version whose state is kept: that of the last prune, or the first of all. */
+const selectEarliest = (organizationId: number): Prisma.Sql =>
+  sql`SELECT COALESCE(max(earliest), 1) FROM data_version WHERE organization_id = ${organizationId}::int AND earliest IS NOT NULL`;
+
 /** The order of versions, which lists follow forwards or backwards. */
 export const versionOrder: KeyOrder = { columns: { number: 'bigint' } };
 const VERSION_VALUES = sql`number::float8 AS number, recorded_at AS "recordedAt", cause, file_name AS "fileName", file_sha256 AS "fileSha256",
@@ -209,7 +226,7 @@ FROM (${totalsOf(`deposit_line WHERE organization_id = $1 AND ${IS_CURRENT}`)}) 
 LEFT JOIN (SELECT * FROM data_version WHERE organization_id = $1 ORDER BY number DESC LIMIT 1) AS last ON true`;
 
 const BOOK_FIGURES = `
-SELECT organization_id AS id, max(number) AS number, max(recorded_at) AS at, count(*) FILTER (WHERE cause = 'import') AS imports
+SELECT organization_id AS id, max(number) AS number, COALESCE(max(earliest), 1) AS earliest, max(recorded_at) AS at, count(*) FILTER (WHERE cause = 'import') AS imports
 FROM data_version GROUP BY organization_id`;
 
 const COUNT_VERSIONS = `SELECT count(*), COALESCE(max(number), 0) AS last FROM data_version WHERE organization_id = $1`;

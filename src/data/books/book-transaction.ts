@@ -10,7 +10,7 @@ import { findSqlFault, LOCK_TIMEOUT } from '../postgres/sql-fault';
 
 /** The origin of a data version. */
 export interface ChangeSource {
-  readonly cause: 'import' | 'sync' | 'demo' | 'repair' | 'close' | 'reopen' | 'erase';
+  readonly cause: 'import' | 'sync' | 'demo' | 'repair' | 'close' | 'reopen' | 'erase' | 'prune';
   /** The name and the SHA-256, in hex, of the file that was imported. */
   readonly file?: { readonly name: string; readonly sha256: string };
 }

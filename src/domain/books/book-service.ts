@@ -8,18 +8,18 @@ import {
   type VersionList,
 } from '../../data/books/book-store';
 import type { NewVersion } from '../../data/books/book-transaction';
-import { instantOf, NO_VERSION, numberOf, type VersionStamp } from '../../data/postgres/version-stamp';
+import { instantOf, NO_VERSION, numberOf, toPlace, type VersionStamp } from '../../data/postgres/version-stamp';
 import type { LineSet } from '../../data/books/line-set';
 import type { ReportSnapshot } from '../../data/reading/report-snapshot';
 import type { BooksRequest, RequestBooks } from '../../data/books/request-books';
 import type { ChangeSet } from '../../data/reports/deposit-change-store';
-import { InputError } from '../../errors';
+import { AppError, InputError } from '../../errors';
 import type { AsOf } from '../../formats/as-of';
 import { readPage, type Page, type PageParameters } from '../paging/keyset-page';
 
 const MAX_DIFFERENCES = 20;
 
-/** The states of the books that can be asked for: all from the earliest version to the latest. */
+/** The states of the books that can be asked for, whose lines are kept: all from the earliest version to the latest. */
 export interface History {
   readonly earliest: DataVersion;
   readonly latest: DataVersion;
@@ -73,8 +73,9 @@ export class BookService {
   }
 
   /**
-   * The lines of a set in the state that a caller asks for; those of the newest one when it asks for none. Throws INVALID_PARAMETERS, which
-   * names the earliest and the latest version, for a state that has not been.
+   * The lines of a set in the state that a caller asks for; those of the newest one when it asks for none. Throws INVALID_PARAMETERS for a
+   * state that has not been, and VERSION_PRUNED for one that was pruned; both name the earliest and the latest version. A file finds its state
+   * in the snapshot that its lines are read from, and an operation of two versions runs again, so that no prune comes between.
    */
   async inState(lineSet: LineSet, asOf: AsOf | undefined, books: RequestBooks, named: NamedState = GRAPHQL_STATE): Promise<LineSet> {
     return asOf ? { ...lineSet, state: await this.findState(lineSet.organizationId, asOf, books, named) } : lineSet;
@@ -102,22 +103,39 @@ export class BookService {
     throw new InputError(fault, argument ?? 'from');
   }
 
-  /** The stamp of a version by its number, which is 0 before the first; undefined when the books have no such version. */
+  /** The stamp of a version by its number, which is 0 before the first, also of one that was pruned; undefined for one that has not been. */
   async findVersion(organizationId: number, version: number, books: RequestBooks): Promise<VersionStamp | undefined> {
     if (version === 0) return NO_VERSION;
     return (await this.store.findState(organizationId, { version }, books)).state ?? undefined;
   }
 
+  /**
+   * The changes of a set from the place that a follower has come to, up to a version that the request has seen. Undefined where the books have
+   * not been at that place: a restored backup goes on with the same numbers of versions. Throws VERSION_PRUNED as `inState`.
+   */
+  async since(lineSet: LineSet, place: string, to: VersionStamp, books: RequestBooks): Promise<ChangeSet | undefined> {
+    const { organizationId } = lineSet;
+    const named = { name: 'since' };
+    const from = await this.findVersion(organizationId, Number.parseInt(place, 10), books);
+    if (from === undefined || toPlace(from) !== place) return undefined;
+    // Books that were empty have no lines that a prune could take. Those that they became have.
+    const first = from === NO_VERSION ? to : from;
+    if (first !== NO_VERSION) await this.findState(organizationId, { version: numberOf(first) }, books, named);
+    return { lineSet, from, to };
+  }
+
   /** The stamp of a state's version. Throws as `inState`. */
-  async findState(organizationId: number, asOf: AsOf, books: RequestBooks, named: NamedState): Promise<VersionStamp> {
+  async findState(organizationId: number, asOf: AsOf, books: RequestBooks, { name, argument }: NamedState): Promise<VersionStamp> {
     const { state, earliest, latest, nowMs } = await this.store.findState(organizationId, asOf, books);
-    const toFault = (fault: string): InputError => new InputError(`${named.name}: ${fault}`, named.argument);
+    const toFault = (fault: string): InputError => new InputError(`${name}: ${fault}`, argument);
     if (earliest === null || latest === null) throw toFault('the books have no version yet');
     const known = `the earliest is ${describeVersion(earliest)}, the latest ${describeVersion(latest)}`;
     const lastMs = Math.max(nowMs, instantOf(latest).getTime());
     if (asOf.at && asOf.at.getTime() > lastMs) throw toFault(`the instant is in the future: ${known}`);
     if (state === null) throw toFault(`there is no version ${asOf.at ? 'at that time' : asOf.version}: ${known}`);
-    return state;
+    if (numberOf(state) >= numberOf(earliest)) return state;
+    const fault = `${name}: version ${numberOf(state)} was pruned: ${known}`;
+    throw new AppError('VERSION_PRUNED', { fault, ...(argument !== undefined && { argument }) });
   }
 
   /** The version of a state, and the newest one where none is given; null before the first. */
@@ -127,9 +145,10 @@ export class BookService {
     return (await this.versions(list, { first: 1 }, books)).nodes[0] ?? null;
   }
 
-  /** The earliest and the latest version; null before the first. */
+  /** The earliest version whose state is kept and the latest; null before the first. */
   async history(organizationId: number, books: RequestBooks): Promise<History | null> {
-    const [earliest] = (await this.versions({ organizationId, isDescending: false }, { first: 1 }, books)).nodes;
+    const fromNumber = await this.store.findEarliest(organizationId, books);
+    const [earliest] = (await this.versions({ organizationId, isDescending: false, fromNumber }, { first: 1 }, books)).nodes;
     const latest = await this.versionOf({ organizationId }, books);
     return earliest && latest ? { earliest, latest } : null;
   }

@@ -10,6 +10,8 @@ export interface ReceiptFacts {
   readonly donorName: string | undefined;
   /** True when the history has the state that the file is of. */
   readonly hasState: boolean;
+  /** True when the state, or the one that changes begin with, was pruned. */
+  readonly isPruned: boolean;
 }
 
 /** The facts about a file that was made again and has other bytes than its receipt says. */
@@ -28,7 +30,7 @@ interface Reason<Facts> {
 export const isChosenByName = ({ conditions }: FileEntry): boolean => conditions.includes(UNKEPT);
 const hasOtherMoney = ({ entry, digests }: RemadeFacts): boolean => entry.moneyDigest !== null && entry.moneyDigest !== digests.moneyDigest;
 
-/** The reasons why a file is not made again. The first that applies is told. What prunes the history tells its reason here. */
+/** The reasons why a file is not made again. The first that applies is told. */
 const obstacles = {
   'not-whole': {
     applies: ({ entry }) => entry.outcome !== 'whole' || entry.fileSha256 === null,
@@ -44,7 +46,11 @@ const obstacles = {
   },
   'no-state': {
     applies: ({ hasState }) => !hasState,
-    text: 'the history does not have the state of the file any more, or a backup was restored since',
+    text: 'the books have not had the state of the file: a backup was restored since',
+  },
+  pruned: {
+    applies: ({ isPruned }) => isPruned,
+    text: 'the state of the file was pruned from the history, so that nothing proves it any more; its receipt and the figures of closes stay',
   },
 } as const satisfies Readonly<Record<string, Reason<ReceiptFacts>>>;
 

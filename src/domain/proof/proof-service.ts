@@ -71,7 +71,8 @@ export class ProofService {
     const opened = books.openForOperator(entry.organizationId);
     try {
       const state = await this.findState(entry, opened);
-      const facts = { entry, donorName, hasState: state !== undefined };
+      const isPruned = state !== undefined && (await this.isPruned(entry, opened));
+      const facts = { entry, donorName, hasState: state !== undefined, isPruned };
       const obstacle = findObstacle(facts);
       if (obstacle) return { ...unproven, reason: obstacle };
       const { startDate, endDate, pending, conditions } = entry;
@@ -103,7 +104,7 @@ export class ProofService {
     donorName: string | undefined,
   ): Promise<FileEntry | undefined> {
     const entries = await this.parts.audit.listFiles(sha256, organizationId);
-    return entries.find((entry) => findObstacle({ entry, donorName, hasState: true }) === undefined) ?? entries[0];
+    return entries.find((entry) => findObstacle({ entry, donorName, hasState: true, isPruned: false }) === undefined) ?? entries[0];
   }
 
   private async findReceipt(organizationId: number, id: string): Promise<FileEntry> {
@@ -113,16 +114,22 @@ export class ProofService {
   }
 
   /**
-   * The state that a file is of; undefined when the history does not have it. A version that was recorded after the file had ended has its
+   * The state that a file is of, also one that was pruned; undefined when the books have not had it. A version that was recorded after the file had ended has its
    * number from a backup that was restored meanwhile.
    */
   private async findState({ organizationId, dataVersion: number, finishedAt }: FileEntry, opened: RequestBooks): Promise<LineSet['state']> {
     if (number === null) return undefined;
     if (number === 0) return NO_VERSION;
-    const history = await this.parts.books.history(organizationId, opened);
-    if (!history || number < history.earliest.number || number > history.latest.number) return undefined;
-    const state = await this.parts.books.findState(organizationId, { version: number }, opened, { name: 'prove' });
+    const state = await this.parts.books.findVersion(organizationId, number, opened);
+    if (state === undefined) return undefined;
     return finishedAt && instantOf(state).getTime() > finishedAt.getTime() + CLOCK_DIFFERENCE_MS ? undefined : state;
+  }
+
+  /** True when a state that the file is made from was pruned. The state before the first import has no lines that a prune could take. */
+  private async isPruned({ organizationId, report, fileAddress, dataVersion }: FileEntry, opened: RequestBooks): Promise<boolean> {
+    const from = fileAddress === null ? undefined : parseKeptAddress(report!, fileAddress).query.changes?.from.version;
+    const earliest = (await this.parts.books.history(organizationId, opened))?.earliest.number ?? 0;
+    return [dataVersion, from].some((number) => Boolean(number) && number! < earliest);
   }
 
   private async remake(

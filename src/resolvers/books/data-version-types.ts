@@ -8,7 +8,7 @@ import { DecimalScalar } from '../request/scalars';
 /** The causes of versions, by their names in GraphQL. */
 const dataChangeEnum = {
   ...({ IMPORT: 'import', SYNC: 'sync', DEMO: 'demo', REPAIR: 'repair' } as const),
-  ...({ CLOSE: 'close', REOPEN: 'reopen', ERASE: 'erase' } as const),
+  ...({ CLOSE: 'close', REOPEN: 'reopen', ERASE: 'erase', PRUNE: 'prune' } as const),
 } as const;
 registerEnumType(dataChangeEnum, {
   name: 'DataChange',
@@ -21,6 +21,7 @@ registerEnumType(dataChangeEnum, {
     CLOSE: { description: 'A close of months. No line changes.' },
     REOPEN: { description: 'The reopening of months. No line changes.' },
     ERASE: { description: 'The erasing of a donor: names, contact and memos are gone from all states. No money changes.' },
+    PRUNE: { description: 'The end of old states, which can be asked for no more. No line changes.' },
   },
 });
 
@@ -38,6 +39,9 @@ export class DataVersion implements Version {
 
   @Field(() => dataChangeEnum, { description: 'Cause of the change.' })
   cause!: Version['cause'];
+
+  @Field(() => Boolean, { description: 'Whether the state can be asked for: false once it was pruned.' })
+  isKept!: boolean;
 
   /** Personal, as is its SHA-256: a file may be named after a donor. */
   fileName!: string | null;
@@ -65,9 +69,9 @@ export class DataVersion implements Version {
   feeAmount!: string;
 }
 
-@ObjectType({ simpleResolvers: true, description: 'The states of the books that can be asked for.' })
+@ObjectType({ simpleResolvers: true, description: 'The states of the books that can be asked for. Those that were pruned cannot.' })
 export class History {
-  @Field(() => DataVersion, { description: 'The earliest version.' })
+  @Field(() => DataVersion, { description: 'The earliest version whose state is kept.' })
   earliest!: DataVersion;
 
   @Field(() => DataVersion, { description: 'The latest version.' })

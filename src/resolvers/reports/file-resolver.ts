@@ -230,11 +230,11 @@ export class FileResolver {
 
   /**
    * The changes that a follower asks for: from its place to the newest state, once that is another one or the wait is over. Throws
-   * INVALID_PARAMETERS when the books have not been at that place: a restored backup goes on with the same numbers of versions.
+   * INVALID_PARAMETERS when the books have not been at that place, and VERSION_PRUNED when the state there was pruned.
    */
   private async follow(
     lineSet: LineSet,
-    { place, waitSeconds = 0, from: { version } }: NonNullable<FileQuery['changes']>,
+    { place = '', waitSeconds = 0 }: NonNullable<FileQuery['changes']>,
     { access, books, times, receivedAt }: RequestContext,
   ): Promise<ChangeSet> {
     const end = receivedAt.getTime() + waitSeconds * MS_PER_SECOND;
@@ -246,8 +246,8 @@ export class FileResolver {
     }
     const to = access.bookState!.version;
     if (isThere()) return { lineSet, from: to, to };
-    const from = await this.services.books.findVersion(lineSet.organizationId, version!, books);
-    if (from !== undefined && toPlace(from) === place) return { lineSet, from, to };
+    const changes = await this.services.books.since(lineSet, place, to, books);
+    if (changes) return changes;
     throw new InputError('since: these are other books than those that were followed: begin with an export again');
   }
 

@@ -8,14 +8,18 @@ export interface Close {
   readonly startDate: string;
   readonly through: string;
   readonly closedAt: string;
+  /** False once the state of the close was pruned. */
+  readonly isKept: boolean;
 }
 
 /** Fetches the newest closes that are in force, the newest first. */
 export async function fetchCloses(provision: string, signal?: AbortSignal): Promise<readonly Close[]> {
-  const { periodCloses } = await askGateway<PeriodClosesQuery>(provision, { query: closesQuery }, signal);
+  const { periodCloses, history } = await askGateway<PeriodClosesQuery>(provision, { query: closesQuery }, signal);
   return (periodCloses?.nodes ?? []).flatMap(({ version, through, closedAt, reopenedVersion, months }) => {
+    if (reopenedVersion !== null) return [];
     // A close of days without lines has no months.
-    return reopenedVersion === null ? [{ version, startDate: months[0]?.startDate ?? through, through, closedAt }] : [];
+    const startDate = months[0]?.startDate ?? through;
+    return [{ version, startDate, through, closedAt, isKept: version >= (history?.earliest.number ?? 0) }];
   });
 }
 

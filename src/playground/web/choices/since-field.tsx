@@ -24,12 +24,15 @@ export function SinceField({ provision, choices, today, onChange }: SinceFieldPr
   useEffect(() => {
     const controller = new AbortController();
     askGateway<ReceiptsQuery>(provision, { query: receiptsQuery }, controller.signal).then(
-      ({ receipts }) => setFiles(toTakenFiles(receipts?.nodes ?? [])),
+      ({ receipts, history }) => setFiles(toTakenFiles(receipts?.nodes ?? [], history?.earliest.number ?? 0)),
       (error: unknown) => {
         if (!controller.signal.aborted) setProblem((error as Error).message);
       },
     );
-    fetchCloses(provision, controller.signal).then(setCloses, () => undefined);
+    fetchCloses(provision, controller.signal).then(
+      (found) => setCloses(found.filter(({ isKept }) => isKept)),
+      () => undefined,
+    );
     return () => controller.abort();
   }, [provision]);
   const { format } = createCellFormat(navigator.languages);
@@ -94,13 +97,20 @@ interface TakenFile {
 
 type Receipt = NonNullable<ReceiptsQuery['receipts']>['nodes'][number];
 
-/** The files that arrived whole. Of those of one range and one state, the newest stands for all. */
-function toTakenFiles(receipts: readonly Receipt[]): TakenFile[] {
+/** The files that arrived whole and whose state is kept. Of those of one range and one state, the newest stands for all. */
+function toTakenFiles(receipts: readonly Receipt[], earliest: number): TakenFile[] {
   const { format } = createCellFormat(navigator.languages);
   const known = new Map<string, TakenFile>();
   for (const { id, operation, startedAt, outcome, startDate, endDate, pending, conditions, dataVersion } of receipts) {
     // A file of changes is of all days, whatever it was asked for.
-    if (outcome !== 'WHOLE' || dataVersion === null || !startDate || !endDate || conditions.some((name) => name.startsWith('from=')))
+    if (
+      outcome !== 'WHOLE' ||
+      dataVersion === null ||
+      dataVersion < earliest ||
+      !startDate ||
+      !endDate ||
+      conditions.some((name) => name.startsWith('from='))
+    )
       continue;
     const isAllTime = startDate === ALL_TIME.startDate && endDate === ALL_TIME.endDate;
     const isOfGifts = conditions.includes('date_basis=TRANSACTION_DATE');

@@ -58,7 +58,8 @@ async function findLate(provision: string, plan: ReportPlan, signal: AbortSignal
   const { period, choices, fileDocument } = plan;
   if (period.endDate === undefined || choices.state !== '') return undefined;
   const close = findClose(await fetchCloses(provision, signal), period.endDate);
-  if (!close) return undefined;
+  // What came late since a close whose state was pruned is not known line by line. The filter “late” still finds the lines.
+  if (!close?.isKept) return undefined;
   const variables = { ...fileDocument.variables, from: { version: close.version } };
   const { depositChanges } = await askGateway<LateChangesQuery>(provision, { query: lateChangesQuery, variables }, signal);
   const late = (depositChanges?.classes ?? []).filter(({ class: name }) => !WITHOUT_MONEY.includes(name));

@@ -22,6 +22,7 @@ import { ReportChart } from './report-chart';
 import { defaultChoices, findUnread, type ReportChoices } from '../choices/report-choices';
 import { definitionOf, hasChart, reportDefinitions, type ReportDefinition } from '../choices/report-definitions';
 import { toTotals } from './report-figures';
+import type { ReportColumn } from './report-columns';
 import { toDownload } from './report-download';
 import { ReportForm } from '../choices/report-form';
 import { useNames, type Names } from '../choices/report-names';
@@ -222,13 +223,16 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
       return (row: Row) => onChange({ ...defaultChoices('donor'), ...kept, donor: Number(cellOf(row, 'key.donorId')) });
     }
     if (opens === 'version')
-      return (row: Row) => onChange({ ...defaultChoices('deposits'), period: 'all-time', state: String(cellOf(row, 'number')) });
+      return (row: Row) => {
+        const state = String(cellOf(row, 'number'));
+        if (isKept(columns, row)) onChange({ ...defaultChoices('deposits'), period: 'all-time', state });
+      };
     return undefined;
   }, [columns, opens, choices, mayOpenDonors, onChange]);
   const nameRow = useMemo(() => {
     const id = opens && { deposit: 'key.depositId', donor: 'key.donorId', version: 'number' }[opens];
     const place = columns.findIndex((column) => column.id === id);
-    return opens && ((row: Row) => `${opens} ${String(row[place])}`);
+    return opens && ((row: Row) => (isKept(columns, row) ? `${opens} ${String(row[place])}` : undefined));
   }, [columns, opens]);
   const books = describeBooks(table.version, choices.state !== '');
   const print = useMemo(() => ({ title, lines, books }), [title, lines, books]);
@@ -325,3 +329,6 @@ function GraphqlPanel({ plan, onShowGraphql }: GraphqlPanelProps) {
     </Disclosure>
   );
 }
+
+/** False for a change of the books whose state was pruned, so that it cannot be opened. */
+const isKept = (columns: readonly ReportColumn[], row: Row): boolean => row[columns.findIndex(({ id }) => id === 'isKept')] !== 'no';

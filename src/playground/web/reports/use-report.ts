@@ -181,12 +181,12 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
   }
 }
 
-/** An error in words for a state that the books have not had. Any other error stays as it is. */
+/** An error in words for a state that the books have not had, or that was pruned. Any other error stays as it is. */
 async function explainState(error: unknown, provision: string, { choices, timeZone }: ReportPlan): Promise<unknown> {
   if (!(error instanceof GatewayError)) return error;
   if (/^from is version /.test(error.message))
     return new GatewayError('The books were in that state only later than in the other one: compare an earlier state with a later one.');
-  const [, name] = /^(as_?[oO]f|from|to): /.exec(error.message) ?? [];
+  const [, pruned, name] = /^(The state is no longer kept: )?(as_?[oO]f|from|to): /.exec(error.message) ?? [];
   if (name === undefined) return error;
   const { history } = await askGateway<HistoryQuery>(provision, { query: historyQuery });
   if (!history) return new GatewayError('The books have not changed yet: nothing has been imported.');
@@ -194,9 +194,10 @@ async function explainState(error: unknown, provision: string, { choices, timeZo
   const [first, last] = [history.earliest, history.latest].map(
     ({ number, recordedAt }) => `change ${String(number)} of ${write.format(new Date(recordedAt))}`,
   );
-  return new GatewayError(
-    `There is no state of the books ${describeState(name === 'from' ? choices.since : choices.state, writeValue)}. They begin with ${first!}, and the newest is ${last!} (${timeZone}).`,
-  );
+  const asked = `state of the books ${describeState(name === 'from' ? choices.since : choices.state, writeValue)}`;
+  const fault =
+    pruned === undefined ? `There is no ${asked}. They begin with` : `The ${asked} is no longer kept. The earliest that is kept is`;
+  return new GatewayError(`${fault} ${first!}, and the newest is ${last!} (${timeZone}).`);
 }
 
 /** The name of a line's field in a file: `depositDate` is `deposit_date`. */

@@ -39,7 +39,7 @@ interface DataTableProps {
   /** Opens a row: its first cell becomes a button. Both functions must stay the same from render to render. */
   readonly onOpenRow?: ((row: Row) => void) | undefined;
   /** The name of a row in its button; the text of its first cell when this is not given. */
-  readonly toRowName?: ((row: Row) => string) | undefined;
+  readonly toRowName?: ((row: Row) => string | undefined) | undefined;
   /** The head of the print sheet. Without it, the table has no button to print. */
   readonly print?: PrintHead | undefined;
   /** Called with what is shown, at each change. */

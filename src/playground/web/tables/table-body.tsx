@@ -21,7 +21,7 @@ interface TableBodyProps {
   readonly measure: MeasureText;
   readonly range: CellRange | undefined;
   readonly onOpen: ((row: Row) => void) | undefined;
-  readonly toOpenName: ((row: Row) => string) | undefined;
+  readonly toOpenName: ((row: Row) => string | undefined) | undefined;
 }
 
 /** The rows of a table. The page holds only the visible ones, so that 150,000 scroll smoothly. A scroll renders nothing but this. */

@@ -40,7 +40,8 @@ interface TableRowProps extends Room {
   /** The column in which the keyboard stands; -1 in other rows. */
   readonly head: number;
   readonly onOpen: ((row: Row) => void) | undefined;
-  readonly toOpenName: ((row: Row) => string) | undefined;
+  /** Gives undefined for a row that leads nowhere. */
+  readonly toOpenName: ((row: Row) => string | undefined) | undefined;
 }
 
 /** Memoized, so that scrolling renders only the rows that come into view. */
@@ -70,10 +71,11 @@ export const TableRow = memo(function TableRow({
       {columns.map(({ column, place: at }, n) => {
         const text = row ? format(row[at] ?? null, column.kind) : '';
         const { content, title } = fit(text, limits[n], measure);
+        const openName = n === 0 && row && onOpen ? (toOpenName ? toOpenName(row) : text) : undefined;
         return (
           <div key={column.id} role="cell" className={toClass(column.kind, n)} title={title}>
-            {n === 0 && row && onOpen ? (
-              <button type="button" className="row-open" aria-label={`Open ${toOpenName?.(row) ?? text}`} onClick={() => onOpen(row)}>
+            {openName !== undefined ? (
+              <button type="button" className="row-open" aria-label={`Open ${openName}`} onClick={() => row && onOpen?.(row)}>
                 {content || '…'}
               </button>
             ) : (

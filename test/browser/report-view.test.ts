@@ -239,7 +239,6 @@ test('an analyst is told which parts of a link could not be read, and sees whole
   await page.getByText('21.00').first().waitFor();
   expect(await page.getByText('A part of this link cannot be read').count()).toBe(0);
   expect(faults).toEqual([]);
-  await page.context().close();
 });
 
 test('an analyst takes the period along to the next report, and the donor to the letter of the year', async () => {

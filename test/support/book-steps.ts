@@ -90,32 +90,34 @@ export function nextStep(model: BookModel, chance: Chance, { kinds, latePercent 
 }
 
 function anyImport(model: BookModel, chance: Chance, latePercent: number): Step {
-  const isReplacing = model.version > 0 && chance.is(35);
+  // A repair of an old service gives new ids to all that it touches, and its file has the rest of the books too.
+  const isRepair = model.version > 0 && chance.is(20);
+  const isReplacing = isRepair || (model.version > 0 && chance.is(35));
   const range: CompleteRange | undefined = isReplacing
-    ? { periods: chance.pick(PERIODS), pending: chance.pick(['WITH', 'WITH', 'WITHOUT']) }
+    ? { periods: isRepair ? [EVER] : chance.pick(PERIODS), pending: isRepair || chance.is(70) ? 'WITH' : 'WITHOUT' }
     : undefined;
   const rules = { range, allowsMismatch: chance.is(60), acceptsLate: chance.is(latePercent) };
-  const isOld = model.version > 1 && chance.is(15);
+  const isOld = !isRepair && model.version > 1 && chance.is(15);
+  const edits = isRepair ? REPAIRS : EDITS;
   const lines = isOld
     ? model.linesAt(model.earliest + chance.below(model.version - model.earliest + 1))
-    : editedLines(model, chance, range);
+    : editedLines(model, chance, range, edits);
   const inRange = range === undefined ? lines : lines.filter((line) => isInside(line, range));
-  return { kind: 'import', file: toFile(inRange, chance), rules };
+  return { kind: 'import', file: toFile(inRange, chance, isRepair ? 'all' : chance.pick(['v2', 'shares', 'all', 'all'])), rules };
 }
 
 const isInside = ({ deposit_date: date, deposit_status: status }: BookLine, { periods, pending }: CompleteRange): boolean =>
   periods.some(({ startDate, endDate }) => date >= startDate && date <= endDate) && (pending === 'WITH' || status === 'posted');
 
 /** The lines that an edited copy of the books has anew, and some of the others; all of them for a range. */
-function editedLines(model: BookModel, chance: Chance, range: CompleteRange | undefined): BookLine[] {
+function editedLines(model: BookModel, chance: Chance, range: CompleteRange | undefined, edits: readonly Edit[]): BookLine[] {
   const draft = new Books(model.books);
-  const edits = model.version === 0 ? 8 + chance.below(6) : 1 + chance.below(4);
-  for (let edit = 0; edit < edits; edit++) {
+  for (let left = model.version === 0 ? 7 + chance.below(5) : 1 + chance.below(4); left > 0; left--) {
     // The books are empty at first, and a range can be.
-    const isNew = model.version === 0 || draft.shares.size === 0;
-    (isNew ? addGift : chance.pick(EDITS))(draft, chance);
+    if (draft.shares.size === 0) addGift(draft, chance);
+    else chance.pick(model.version === 0 ? [addGift, addGift, addTwin] : edits)(draft, chance);
   }
-  const removes = range !== undefined && chance.is(40);
+  const removes = range !== undefined && edits === EDITS && chance.is(40);
   if (removes) for (const id of [...draft.shares.keys()]) if (chance.is(15)) draft.shares.delete(id);
   draft.removeEmpty();
   const standing = new Map(model.books.lines().map((line) => [line.allocation_id, JSON.stringify(line)]));
@@ -124,8 +126,7 @@ function editedLines(model: BookModel, chance: Chance, range: CompleteRange | un
 }
 
 /** The lines in the order and with the columns that a file may have: those of v2, shares as they are stated, or all. */
-function toFile(lines: readonly BookLine[], chance: Chance): FileLine[] {
-  const columns = chance.pick(['v2', 'shares', 'all', 'all']);
+function toFile(lines: readonly BookLine[], chance: Chance, columns: 'v2' | 'shares' | 'all'): FileLine[] {
   const file = lines.map((line): FileLine => {
     const { deposit_status, allocation_amount, ...rest } = line;
     const v2 = Object.fromEntries(v2Names.map((name) => [name, rest[name]])) as unknown as FileLine;
@@ -207,14 +208,31 @@ function correctAmount(books: Books, chance: Chance): void {
   books.shares.set(first[0], { ...first[1], cents: first[1].cents + cents - gift.cents });
 }
 
-/** Gives a gift another id, and its allocations too in half of the cases, as a repair of an old service does. */
-function rekeyGift(books: Books, chance: Chance): void {
+/** Adds a gift that is equal to another but for its ids, and for its memo in half of the cases. */
+function addTwin(books: Books, chance: Chance): void {
   const old = keyIn(books.gifts, chance);
+  const id = unused(GIFTS, books.gifts, chance);
+  const memo = chance.is(50) ? { main_memo: chance.pick(MEMOS) } : {};
+  const shares = books.sharesOf(old);
+  books.gifts.set(id, { ...books.gifts.get(old)!, ...memo });
+  for (const [, share] of shares) books.shares.set(unused(SHARES, books.shares, chance), { ...share, transaction_id: id });
+  books.removeEmpty();
+}
+
+/** Gives the gifts of a deposit and their allocations other ids, as a repair of an old service does. */
+function rekeyDeposit(books: Books, chance: Chance): void {
+  const deposit = keyIn(books.deposits, chance);
+  const gifts = [...books.gifts].filter(([, { deposit_id }]) => deposit_id === deposit);
+  for (const [id] of gifts) if (books.gifts.has(id)) rekeyGift(books, chance, id, 90);
+}
+
+/** Gives a gift another id, and so many of a hundred of its allocations too. */
+function rekeyGift(books: Books, chance: Chance, old = keyIn(books.gifts, chance), percent = 50): void {
   const id = unused(GIFTS, books.gifts, chance);
   const memo = chance.is(20) ? { main_memo: chance.pick(MEMOS) } : {};
   books.gifts.set(id, { ...books.gifts.get(old)!, ...memo });
   for (const [share, of] of books.sharesOf(old)) {
-    if (chance.is(50)) rekeyShare(books, chance, share, id);
+    if (chance.is(percent)) rekeyShare(books, chance, share, id);
     else books.shares.set(share, { ...of, transaction_id: id });
   }
   books.removeEmpty();
@@ -226,8 +244,11 @@ function rekeyShare(books: Books, chance: Chance, share: string, transaction_id:
   if (id !== share) books.shares.delete(share);
 }
 
-const EDITS: readonly ((books: Books, chance: Chance) => void)[] = [
-  ...[addGift, addGift, correctAmount, correctAmount, rekeyGift, rekeyGift],
+type Edit = (books: Books, chance: Chance) => void;
+const REPAIRS: readonly Edit[] = [rekeyDeposit, rekeyDeposit, rekeyDeposit, addTwin];
+const EDITS: readonly Edit[] = [
+  ...[addGift, addTwin, addTwin, correctAmount, correctAmount, rekeyDeposit, rekeyDeposit],
+  (books, chance) => rekeyGift(books, chance),
   (books, chance) => {
     const share = keyIn(books.shares, chance);
     rekeyShare(books, chance, share, books.shares.get(share)!.transaction_id);

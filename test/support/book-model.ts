@@ -9,6 +9,8 @@ interface State {
   readonly lines: readonly BookLine[];
   readonly since: ReadonlyMap<string, number>;
   readonly moneySince: ReadonlyMap<string, number>;
+  /** True where its version brought, changed or took away a line. */
+  readonly hasChanges: boolean;
 }
 interface Close {
   readonly version: number;
@@ -118,9 +120,13 @@ export class BookModel {
     for (const close of this.inForce(this.version)) if (close.through >= through) close.reopenedVersion = this.version;
   }
 
-  /** Forgets a donor: no state has a text of the donor any more, and no import brings one back. */
+  /**
+   * Forgets a donor: no state has a text of the donor any more, and no import brings one back. Memos go where the line was the donor's then,
+   * and where its gift is the donor's now.
+   */
   erase(donor: number): void {
     this.books.donors.set(donor, NOBODY);
+    const gifts = new Set([...this.books.gifts].flatMap(([id, { donor_id }]) => (donor_id === donor ? [id] : [])));
     for (const [id, gift] of this.books.gifts) {
       if (gift.donor_id !== donor) continue;
       this.books.gifts.set(id, { ...gift, main_memo: '' });
@@ -128,7 +134,10 @@ export class BookModel {
     }
     this.advance(this.books.lines());
     this.erasures.push({ donor, version: this.version });
-    for (const [at, state] of this.states.entries()) this.states[at] = { ...state, lines: withoutTexts(state.lines, (id) => id === donor) };
+    for (const [at, state] of this.states.entries()) {
+      const lines = withoutTexts(state.lines, (id) => id === donor);
+      this.states[at] = { ...state, lines: lines.map((line) => (gifts.has(line.transaction_id) ? { ...line, ...NO_MEMOS } : line)) };
+    }
   }
 
   /** True where a line is told as one of a donor who was forgotten between two states: it was written anew for that. */
@@ -137,10 +146,12 @@ export class BookModel {
     return isBetween && this.states[to - 1]!.since.get(allocation_id)! > from;
   }
 
-  /** Drops the states before a version. That is a version of its own. */
-  prune(earliest: number): void {
+  /** Drops the states before a version, as a version of its own. Returns that, or null where no line has changed up to it. */
+  prune(earliest: number): number | null {
+    if (!this.states.slice(this.earliest, earliest).some(({ hasChanges }) => hasChanges)) return null;
     this.advance(this.books.lines());
     this.earliest = earliest;
+    return this.version;
   }
 
   /** The date through which a state is closed. */
@@ -177,7 +188,8 @@ export class BookModel {
           return [id, isSame(line, earlier.get(id), names) ? last![name].get(id)! : version];
         }),
       );
-    this.states.push({ lines, since: toSince('since', lineNames), moneySince: toSince('moneySince', MONEY) });
+    const hasChanges = lines.length !== earlier.size || lines.some((line) => !isSame(line, earlier.get(line.allocation_id)));
+    this.states.push({ lines, since: toSince('since', lineNames), moneySince: toSince('moneySince', MONEY), hasChanges });
   }
 
   /** The changes of money at closed dates; null where there are none. */
@@ -207,9 +219,10 @@ export class BookModel {
   }
 }
 
+const NO_MEMOS = { main_memo: '', designation_memo: '' };
 /** The lines without the names, the contact and the memos of some donors. */
 const withoutTexts = <Line extends FileLine>(lines: readonly Line[], isErased: (donor: number) => boolean): Line[] =>
-  lines.map((line) => (isErased(line.donor_id) ? { ...line, ...NOBODY, main_memo: '', designation_memo: '' } : line));
+  lines.map((line) => (isErased(line.donor_id) ? { ...line, ...NOBODY, ...NO_MEMOS } : line));
 
 function describeClosed({ closedThrough, lines, lineAmount, months }: ClosedChange): string {
   const signed = (amount: string): string => (amount.startsWith('-') || amount === '0.00' ? amount : `+${amount}`);

@@ -22,7 +22,7 @@ export async function takeStep(history: History, chance: Chance, choice = USUAL)
   return step;
 }
 
-type Answer = Outcome | { readonly version: number };
+type Answer = Outcome | { readonly version: number | null };
 const calendarOf = ({ organization: { id } }: History) => ({ id, timeZone: 'UTC', fiscalYearStart: 1 });
 
 /** Takes the step in the books. */
@@ -62,6 +62,6 @@ function foretell(model: BookModel, step: Step): Answer {
   if (step.kind === 'close') model.close(step.through);
   if (step.kind === 'reopen') model.reopen(step.through);
   if (step.kind === 'erase') model.erase(step.donor);
-  if (step.kind === 'prune') model.prune(step.earliest);
+  if (step.kind === 'prune') return { version: model.prune(step.earliest) };
   return { version: model.version };
 }

@@ -2,7 +2,7 @@ import { lineFields, lineNames } from '../../src/line/line-fields';
 import type { OpenGateway } from './open-gateway';
 import { graphql, type GraphqlAnswer, type TestOrganization } from './gateway';
 
-export const FIELDS = lineNames.map((name) => lineFields[name].field).join(' ');
+const FIELDS = lineNames.map((name) => lineFields[name].field).join(' ');
 const EFFECT = `effect { lines transactions deposits byLine { amount feeAmount netAmount }
   byTransaction { amount feeAmount netAmount } byAllocation { amount unknown } }`;
 const TOTALS = `lines transactions deposits byLine { amount feeAmount netAmount }

@@ -1,10 +1,7 @@
-import fc from 'fast-check';
 import { ask, readChanges, type Change } from '../support/changes';
 import { createExportReader, sha256 } from '../support/export-reader';
-import { createOrganization, graphql, importLines, login, PASSWORD, v2Line, type TestOrganization } from '../support/gateway';
-import { anyHistory, Books, importInto } from '../support/line-histories';
+import { graphql, importLines, login, PASSWORD, v2Line } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
-import { tries } from '../support/tries';
 
 const gateway = openGateway();
 const reader = createExportReader(gateway);
@@ -183,41 +180,4 @@ test('a user lists the files that they took, of which each tells its state, and 
   expect(nodes.map(({ username }) => username)).toEqual([null, null, null, null, null]);
   const nobody = await graphql(gateway.url, query, { provision: organization.webProvision });
   expect(nobody.body.errors).toMatchObject([{ extensions: { code: 'NOT_LOGGED_IN' } }]);
-});
-
-/** The lines of a state as a follower has them: those of an earlier one, without what was there before and with what is there after. */
-function follow(lines: readonly string[], changes: readonly string[]): string[] {
-  const known = new Map(lines.map((line) => [(JSON.parse(line) as { allocation_id: string }).allocation_id, line]));
-  for (const change of changes) {
-    const { before } = JSON.parse(change) as { before: { allocation_id: string } | null };
-    if (before) known.delete(before.allocation_id);
-  }
-  for (const change of changes) {
-    const { after } = JSON.parse(change) as { after: { allocation_id: string } | null };
-    if (after) known.set(after.allocation_id, JSON.stringify(after));
-  }
-  return [...known.values()].sort();
-}
-
-test('the lines of any state and the changes to any later one make the lines of that one, byte for byte', async () => {
-  const read = async (path: string, of: TestOrganization): Promise<string[]> =>
-    linesOf((await reader.get(`/export/${path}&${ALL}`, { Provision: of.apiProvision })).body);
-  await fc.assert(
-    fc.asyncProperty(anyHistory, async (imports) => {
-      const of = await createOrganization(gateway.services);
-      const books = new Books();
-      for (const next of imports) await importInto(gateway.services, of, books, next);
-      const [newest] = await gateway.services.books.newestVersions(of.id, 1);
-      const last = newest?.number ?? 0;
-      for (let from = 1; from <= last; from++) {
-        const to = 1 + ((from * 7) % last);
-        const [first, second] = from < to ? [from, to] : [to, from];
-        const lines = await read(`deposit-details.ndjson?columns=all&as_of=${first}`, of);
-        const changes = await read(`deposit-changes.ndjson?from=${first}&to=${second}`, of);
-        const after = await read(`deposit-details.ndjson?columns=all&as_of=${second}`, of);
-        expect(follow(lines, changes)).toEqual(after.sort());
-      }
-    }),
-    { numRuns: tries(8), unbiased: true, endOnFailure: true },
-  );
 });

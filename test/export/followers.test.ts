@@ -1,95 +1,16 @@
-import fc from 'fast-check';
 import { createExportReader } from '../support/export-reader';
-import { createOrganization, importLines, v2Line, withGateway, type TestOrganization } from '../support/gateway';
-import { anyHistory, Books, importInto } from '../support/line-histories';
+import { Follower } from '../support/follower';
+import { createOrganization, importLines, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
-import { tries } from '../support/tries';
 
 const gateway = openGateway({ lines: [v2Line({ allocation_id: 'A1' })] });
 const reader = createExportReader(gateway);
 const { organization } = gateway;
-const BASELINE = 'deposit-details.ndjson?start_date=0001-01-01&end_date=9999-12-31&pending=WITH&columns=all';
-
-interface Change {
-  readonly before: { readonly allocation_id: string } | null;
-  readonly after: { readonly allocation_id: string } | null;
-}
-
-/** A copy of the lines that follows the books by the files alone. */
-class Follower {
-  private readonly lines = new Map<string, string>();
-  place = '';
-
-  constructor(private readonly of: TestOrganization) {}
-
-  async begin(): Promise<void> {
-    const { headers, body } = await this.get(BASELINE);
-    this.lines.clear();
-    for (const line of body.toString().split('\n').slice(0, -1)) this.put(JSON.parse(line) as Change['after']);
-    this.place = String(headers['x-export-place']);
-  }
-
-  async follow(query = ''): Promise<number> {
-    const { body, headers } = await this.get(`deposit-changes.ndjson?since=${this.place}${query}`);
-    const rows = body
-      .toString()
-      .split('\n')
-      .slice(0, -1)
-      .map((row) => JSON.parse(row) as Change & { readonly next?: string });
-    const { next } = rows.pop()!;
-    expect([next, next!.split('.')[0]]).toEqual([headers['x-export-place'], headers['x-data-version']]);
-    for (const { before } of rows) if (before) this.lines.delete(before.allocation_id);
-    for (const { after } of rows) if (after) this.put(after);
-    this.place = next!;
-    return rows.length;
-  }
-
-  get text(): string[] {
-    return [...this.lines.values()].sort();
-  }
-
-  /** The lines of the books now. */
-  async books(): Promise<string[]> {
-    const { body } = await this.get(BASELINE);
-    return body.toString().split('\n').slice(0, -1).sort();
-  }
-
-  private get(path: string) {
-    return reader.get(`/export/${path}`, { Provision: this.of.apiProvision });
-  }
-
-  private put(line: Change['after']): void {
-    this.lines.set(line!.allocation_id, JSON.stringify(line));
-  }
-}
-
-test('a follower has the lines of the books, byte for byte, however many versions it has missed', async () => {
-  await fc.assert(
-    fc.asyncProperty(anyHistory, fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }), async (imports, asks) => {
-      const of = await createOrganization(gateway.services);
-      const books = new Books();
-      const follower = new Follower(of);
-      // Books that have not changed yet are a place too.
-      if (asks[0]) await follower.begin();
-      for (const [at, next] of imports.entries()) {
-        await importInto(gateway.services, of, books, next);
-        if (follower.place === '') await follower.begin();
-        else if (asks[at]) await follower.follow();
-      }
-      await follower.follow();
-      expect(follower.text).toEqual(await follower.books());
-      // A follower that has crashed before it noted its place asks for the same again.
-      expect(await follower.follow()).toBe(0);
-    }),
-    { numRuns: tries(12), unbiased: true, endOnFailure: true },
-  );
-});
-
 const importLine = (id: string) =>
   importLines(gateway.services, organization, [v2Line({ allocation_id: id, transaction_id: `T${id}`, deposit_id: `D${id}` })]);
 
 test('a follower who waits has a change soon after it was made, and an empty answer when there is none', async () => {
-  const follower = new Follower(organization);
+  const follower = new Follower(reader, organization);
   await follower.begin();
   const waiting = follower.follow('&wait=30');
   await importLine('A2');
@@ -148,7 +69,7 @@ test('a gateway that stops answers followers at once', async () => {
 test('a copy that has begun before a backup was restored is told to begin again, whatever number the books have come to', async () => {
   const of = await createOrganization(gateway.services);
   await importLines(gateway.services, of, [v2Line()]);
-  const follower = new Follower(of);
+  const follower = new Follower(reader, of);
   await follower.begin();
   const { client } = gateway.database;
   await client.query(`UPDATE data_version SET recorded_at = recorded_at - interval '1 hour' WHERE organization_id = $1`, [of.id]);

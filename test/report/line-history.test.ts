@@ -1,8 +1,5 @@
-import fc from 'fast-check';
 import { createOrganization, IMPORTED_FILE, importLines, v2Line, type TestOrganization } from '../support/gateway';
-import { anyHistory, Books, importInto } from '../support/line-histories';
 import { openGateway } from '../support/open-gateway';
-import { tries } from '../support/tries';
 
 const gateway = openGateway();
 
@@ -25,56 +22,10 @@ async function entitiesOf({ id }: TestOrganization): Promise<object[]> {
   return rows;
 }
 
-/** The numbers of lines whose money has another version than it must have: that of the line before where the money is equal, or else its own. */
-async function countMisdated({ id }: TestOrganization): Promise<number> {
-  const money = (line: string): string =>
-    ['deposit_date', 'deposit_id', 'deposit_status', 'transaction_date', 'transaction_id', 'status', 'amount', 'fee_amount']
-      .concat('allocation_amount', 'designation_id')
-      .map((column) => `${line}.${column}`)
-      .join(', ');
-  const { rows } = await gateway.database.client.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM deposit_line line LEFT JOIN deposit_line before
-       ON before.organization_id = line.organization_id AND before.allocation_id = line.allocation_id AND before.until = line.since
-     WHERE line.organization_id = $1 AND line.money_since <>
-       CASE WHEN (${money('line')}) IS NOT DISTINCT FROM (${money('before')}) THEN before.money_since ELSE line.since END`,
-    [id],
-  );
-  return rows[0]!.count;
-}
-
 async function expectSound(organization: TestOrganization): Promise<void> {
   const check = await gateway.services.books.check(organization.id);
   expect(check).toMatchObject({ differences: 0, first: [], versionsAreWhole: true, totalsAgree: true, unsearchableDonors: 0 });
 }
-
-test('the lines after any sequence of imports are those of one import of the final books, and each version can still be read', async () => {
-  await fc.assert(
-    fc.asyncProperty(anyHistory, async (imports) => {
-      // Both organizations have the same ids.
-      const organizations = [await createOrganization(gateway.services), await createOrganization(gateway.services)] as const;
-      const books = [new Books(), new Books()] as const;
-      const states: { organization: TestOrganization; version: number; lines: object[] }[] = [];
-      for (const next of imports) {
-        const organization = organizations[next.which];
-        await importInto(gateway.services, organization, books[next.which], next);
-        await expectSound(organization);
-        const [newest] = await gateway.services.books.newestVersions(organization.id, 1);
-        states.push({ organization, version: newest?.number ?? 0, lines: await linesOf(organization) });
-      }
-      for (const [which, organization] of organizations.entries()) {
-        const fresh = await createOrganization(gateway.services);
-        const final = books[which]!.lines();
-        await importLines(gateway.services, fresh, final);
-        expect(await linesOf(organization)).toEqual(await linesOf(fresh));
-        expect(await entitiesOf(organization)).toEqual(await entitiesOf(fresh));
-        expect(await countMisdated(organization)).toBe(0);
-      }
-      for (const { organization, version, lines } of states) expect(await linesOf(organization, version)).toEqual(lines);
-    }),
-    // A bias towards small values would try short sequences of one line each, and shrinking would import for minutes.
-    { numRuns: tries(10), unbiased: true, endOnFailure: true },
-  );
-});
 
 test('an import that changes nothing makes no version, and one that does says what it changed', async () => {
   const organization = await createOrganization(gateway.services);

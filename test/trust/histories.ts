@@ -1,9 +1,10 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
-import fc from 'fast-check';
+import { BookModel } from '../support/book-model';
+import { Chance } from '../support/book-steps';
 import { createOrganization, importLines, type TestOrganization } from '../support/gateway';
-import { anyHistory, Books, importInto, type HistoryImport } from '../support/line-histories';
+import { takeStep } from '../support/step-runner';
 import { startTarget, type Finding, type Target } from './attack';
 
 /** Sequences of imports that are tried. `LINE_HISTORIES=1000` tries more. */
@@ -71,6 +72,8 @@ interface SaidTotals {
 }
 const fromTotals = ({ lines, byLine }: SaidTotals) => ({ lines, cents: toCents(byLine.amount) });
 const dataOf = ({ body }: Answer): unknown => (JSON.parse(body) as { data: unknown }).data;
+/** A cell of CSV as the books have it, without the guard against formulas. */
+const unquote = (cell: string): string => cell.replaceAll('""', '"').replace(/^'=/, '=');
 const linesOfText = (body: string): string[] => body.split(/\r?\n/).filter((line) => line !== '');
 
 interface DepositNode {
@@ -121,7 +124,7 @@ const DOORS: readonly Door[] = [
   },
   {
     path: '/graphql',
-    query: `{ deposits(pending: WITH, first: 10) { nodes { depositDate transactions(first: 10) { nodes { amount mainMemo donor { lastName } allocations(first: 10) { nodes { allocationId designation { name } } } } } } } }`,
+    query: `{ deposits(pending: WITH, first: 10) { nodes { depositDate transactions(first: 20) { nodes { amount mainMemo donor { lastName } allocations(first: 30) { nodes { allocationId designation { name } } } } } } } }`,
     said: (answer) =>
       (dataOf(answer) as { deposits: { nodes: DepositNode[] } }).deposits.nodes
         .flatMap(({ depositDate, transactions }) =>
@@ -139,7 +142,7 @@ const DOORS: readonly Door[] = [
     said: ({ body, trailers }) => [
       linesOfText(body)
         .slice(1)
-        .map((line) => line.slice(1, -1).split('","').join('|')),
+        .map((line) => line.slice(1, -1).split('","').map(unquote).join('|')),
       ...[Number(trailers['x-export-lines']), toCents(trailers['x-export-amount-by-line']!)],
     ],
     expected: (lines) => [texts(lines), lines.length, totals(lines).cents],
@@ -173,11 +176,11 @@ function ask(url: string, { path, query }: Door, provision: string): Promise<Ans
   });
 }
 
-/** Writes one sequence of imports while readers ask on all doors. Resolves to what they were told, and to the faults of the end. */
-async function writeHistory({ serve, services, database }: Target, imports: readonly HistoryImport[]) {
+/** Writes one sequence of changes while readers ask on all doors. Resolves to what they were told, and to the faults of the end. */
+async function writeHistory({ serve, services, database }: Target, chance: Chance) {
   // Both organizations have the same ids.
   const organizations = [await createOrganization(services), await createOrganization(services)] as const;
-  const books = [new Books(), new Books()] as const;
+  const models = [new BookModel(), new BookModel()] as const;
   const query = `query { depositDetails(${PERIOD}, includePending: true) { allocationId } }`;
   for (const { id } of organizations) {
     await database.client.query(
@@ -201,7 +204,10 @@ async function writeHistory({ serve, services, database }: Target, imports: read
     }
   });
   try {
-    for (const next of imports) await importInto(services, organizations[next.which], books[next.which], next);
+    for (let steps = 3 + chance.below(6); steps > 0; steps--) {
+      const which = chance.pick([0, 1] as const);
+      await takeStep({ services, organization: organizations[which], model: models[which] }, chance);
+    }
   } finally {
     writing.on = false;
     await Promise.all(readers);
@@ -210,14 +216,14 @@ async function writeHistory({ serve, services, database }: Target, imports: read
     const { differences, versionsAreWhole, totalsAgree } = await services.books.check(organization.id);
     if (differences !== 0 || !versionsAreWhole || !totalsAgree) faults.push(`the check of ${organization.name} finds a difference`);
     const fresh = await createOrganization(services);
-    await importLines(services, fresh, books[which]!.lines());
+    await importLines(services, fresh, models[which]!.books.lines());
     if (!isDeepStrictEqual(await linesAt(organization), await linesAt(fresh))) faults.push(`${organization.name} has other lines`);
   }
   return { told, faults };
 
   async function linesAt({ id }: TestOrganization): Promise<unknown[]> {
     const { rows } = await database.client.query<{ line: unknown }>(
-      `SELECT to_jsonb(l) - '{organization_id,since,until}'::text[] AS line FROM deposit_line l
+      `SELECT to_jsonb(l) - '{organization_id,since,until,money_since}'::text[] AS line FROM deposit_line l
        WHERE organization_id = $1 AND until = ${Number.MAX_SAFE_INTEGER} ORDER BY allocation_id`,
       [id],
     );
@@ -256,8 +262,9 @@ export async function run(): Promise<readonly Finding[]> {
   const versions = new Set<string>();
   let answers = 0;
   try {
-    for (const imports of fc.sample(fc.noBias(anyHistory), SEQUENCES)) {
-      const history = await writeHistory(target, imports);
+    const first = Math.floor(Math.random() * 2 ** 31);
+    for (let seed = first; seed < first + SEQUENCES; seed++) {
+      const history = await writeHistory(target, new Chance(seed));
       answers += history.told.length;
       for (const { organization, version } of history.told) versions.add(`${organization.id} ${version}`);
       faults.push(...history.faults);

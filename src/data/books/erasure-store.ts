@@ -160,9 +160,11 @@ WHERE erased_donor.organization_id = $1 ORDER BY version DESC, donor_id`;
 
 /** The gifts that are the donors' now. */
 const GIFTS = 'SELECT id FROM transaction WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[])';
-/** Their allocations. The lines of all states are found by these, because no index has the gifts of lines. */
+/** Their allocations. */
 const ALLOCATIONS = `SELECT id FROM allocation WHERE organization_id = $1 AND transaction_id IN (${GIFTS})`;
 const MEMOS = 'designation_memo, main_memo';
+/** The past lines of others, as whose the same gifts stood. */
+const OF_OTHERS = `organization_id = $1 AND NOT ${IS_CURRENT} AND donor_id <> ALL ($2::bigint[])`;
 const LINE_TEXTS = donorTexts.join(', ');
 
 const FIND_DONORS = `
@@ -192,8 +194,9 @@ WHERE organization_id = $1 AND id = ANY ($2::bigint[]) AND ${hasText(donorColumn
 const ERASE_LINES = [
   `UPDATE deposit_line SET ${toEmpty(LINE_TEXTS)}, donor_search = donor_search_forms('', '')
 WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[]) AND ${hasText(LINE_TEXTS)}`,
-  `UPDATE deposit_line SET ${toEmpty(MEMOS)}
-WHERE organization_id = $1 AND NOT ${IS_CURRENT} AND donor_id <> ALL ($2::bigint[]) AND allocation_id IN (${ALLOCATIONS}) AND ${hasText(MEMOS)}`,
+  `UPDATE deposit_line SET ${toEmpty(MEMOS)} WHERE ${OF_OTHERS} AND transaction_id IN (${GIFTS}) AND ${hasText(MEMOS)}`,
+  // An allocation that came from another gift has brought its memo along.
+  `UPDATE deposit_line SET designation_memo = '' WHERE ${OF_OTHERS} AND allocation_id IN (${ALLOCATIONS}) AND designation_memo <> ''`,
 ];
 
 const REGISTER = `

@@ -48,4 +48,10 @@ export const answerEntries: readonly TrustEntry[] = [
     goal: 'each is answered again as it was then, on every door; the figures before and the changes add up to those after',
     tests: { 'report/past-states.test.ts': [], 'report/random-histories.test.ts': [], 'report/change-classes.test.ts': [] },
   },
+  {
+    ...{ id: 'T59', subject: 'copies that follow the books' },
+    goal: '1,000 of them that crash, beside imports and prunes, end as the books are, byte for byte',
+    ...{ attack: 'followers', tests: { 'export/followers.test.ts': [], 'export/pruned-states.test.ts': [] } },
+    minutes: 5,
+  },
 ];

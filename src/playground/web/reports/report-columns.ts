@@ -78,7 +78,11 @@ const versionColumns: readonly ReportColumn[] = [
   column('number', 'Version', 'count'),
   column('recordedAt', 'When', 'instant'),
   column('cause', 'By', 'word'),
-  column('isKept', 'Still kept', 'word', { about: 'Whether the books after the change can be shown. An operator prunes old states.' }),
+  // A column with a value before it is written as yes or no.
+  column('isKept', 'Still kept', 'word', {
+    before: 'isKept',
+    about: 'Whether the books after the change can be shown. An operator prunes old states.',
+  }),
   column('fileName', 'File', 'text'),
   column('linesAdded', 'Lines added', 'count', { adds: true }),
   column('linesChanged', 'Lines changed', 'count', { adds: true }),

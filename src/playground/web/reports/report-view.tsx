@@ -331,4 +331,5 @@ function GraphqlPanel({ plan, onShowGraphql }: GraphqlPanelProps) {
 }
 
 /** False for a change of the books whose state was pruned, so that it cannot be opened. */
-const isKept = (columns: readonly ReportColumn[], row: Row): boolean => row[columns.findIndex(({ id }) => id === 'isKept')] !== 'no';
+const isKept = (columns: readonly ReportColumn[], row: Row): boolean =>
+  !/^no$/i.test(String(row[columns.findIndex(({ id }) => id === 'isKept')]));

@@ -129,6 +129,21 @@ describe('an operator who erases a donor', () => {
     }
     expect(await versionsOf(organization)).toHaveLength(2);
     expect(await textsOf(organization)).toMatch(ADAS);
+    // No part of these names is long enough to be looked for by itself.
+    const names = [
+      { donor_first_name: '小明', donor_last_name: '王' },
+      { donor_first_name: 'Li', donor_last_name: 'Ng', donor_id: 8 },
+    ];
+    await importInto(
+      organization,
+      names.map((name, at) => gift(at + 4, { ...name, ...NOWHERE, email_address: '' })),
+    );
+    for (const [donor, reason] of [
+      ['7', '王小明 asked by letter'],
+      ['8', 'Mr Li Ng asked by letter'],
+      ['8', 'NG, LI'],
+    ] as const)
+      expect((await erase(organization, donor, reason)).stderr).toContain('it has a text of the donor (name)');
   });
 
   test('is shown by a trial what it would do, and nothing is done', async () => {
@@ -161,6 +176,19 @@ describe('an operator who erases a donor', () => {
     ]);
     expect(rows.slice(0, 3)).toEqual(['close   2', 'file    1', 'report  gifts']);
     expect(stdout.toLowerCase()).not.toMatch(ADAS);
+    // A name is found in all forms in which the gateway's own search finds it.
+    for (const [at, [first, last, written]] of [
+      ['Sean', 'O’Brien', 'o brien'],
+      ['小明', '王', '王小明'],
+    ].entries()) {
+      const own = await files.createOrganization();
+      await importInto(own, [gift(1, { donor_first_name: first, donor_last_name: last })]);
+      await files.query(
+        `INSERT INTO saved_report (organization_id, name, query, variables, updated_at) VALUES (${of}, 'it', '{ a }', to_jsonb($2::text), now())`,
+        [own, written],
+      );
+      expect([at, (await erase(own, '7')).stdout]).toEqual([at, expect.stringMatching(/report {2}it\n/)]);
+    }
   });
 
   test('empties the memos of a gift that was another donor’s before', async () => {

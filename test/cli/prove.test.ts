@@ -223,6 +223,17 @@ describe('an operator who proves a file', () => {
       expect((await prove(path)).stderr).toContain('the state of the file was pruned from the history, so that nothing proves it any more');
     }
     expect(await prove(later.path)).toMatchObject({ status: 0 });
+    // The same bytes were taken of a state that is pruned by now, and later than those of a state that is kept.
+    await change({}, { city: 'Bern' });
+    const kept = await take(`/export/deposit-details.csv?${EVER}`);
+    const [state] = await gateway.services.books.newestVersions(organization.id, 1);
+    await change({}, { city: 'Basel' });
+    await change({}, { city: 'Bern' });
+    const newest = await take(`/export/deposit-details.csv?${EVER}`);
+    const again = await take(`/export/deposit-details.csv?${EVER}&as_of=${state!.number}`);
+    expect([newest.body.equals(kept.body), again.body.equals(kept.body)]).toEqual([true, true]);
+    await succeed(environment(), ['history', 'prune', '--organization', organization.name, '--before', new Date().toISOString()]);
+    expect(await prove(again.path)).toMatchObject({ status: 0 });
   });
 
   test('leaves a reading in the audit, which tells no address of a file and is in order', async () => {

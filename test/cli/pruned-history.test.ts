@@ -127,6 +127,8 @@ describe('an operator who prunes the history', () => {
     await importInto(organization, [gift(3)]);
     const later = await asJson([...json.slice(0, -1), new Date().toISOString()]);
     expect(later).toMatchObject({ earliest: { number: 5 }, versions: 2, lineStates: 0, version: 6 });
+    for (const before of ['0001-01-01', '0001-01-01T00:00:00+05:00'])
+      expect((await prune(organization, before)).stdout).toContain('Nothing to prune');
     const empty = await files.createOrganization();
     expect(await prune(empty, '2025-02-01')).toEqual({ status: 0, stdout: `"${empty}" has no data version yet\n`, stderr: '' });
   });
@@ -142,6 +144,14 @@ describe('an operator who prunes the history', () => {
       /^Pruned .*, at data version 6\n.*: 4\n.*: 3\n.*version 5 of .*\nThe report as it was closed through 2024-09-30 goes; the figures of the close stay\n$/,
     );
     expect(await closes()).toEqual(before);
+    // A close after the last change of a line keeps its state, and one that went before is told no more.
+    await succeed(files.environment, ['period', 'close', '--organization', organization, '--through', '2024-10-31']);
+    await importInto(organization, [gift(5, { deposit_date: '2024-11-02' })]);
+    await succeed(files.environment, ['period', 'close', '--organization', organization, '--through', '2024-11-30']);
+    const second = await prune(organization, new Date().toISOString());
+    expect(second.stdout).toMatch(
+      /^Pruned .*\n.*: 3\n.*: 0\n.*version 8 of .*\nThe report as it was closed through 2024-10-31 goes; the figures of the close stay\n$/,
+    );
     const late = await run(organization, [
       'export',
       '--start',
@@ -156,7 +166,7 @@ describe('an operator who prunes the history', () => {
     expect(late.stdout).toBe('allocation_id,late\r\n"A1",true\r\n"A2",false\r\n');
     expect(
       (await run(organization, ['export', '--start', '2024-09-01', '--end', '2024-09-30', '--format', 'csv', '--as-of', '4'])).stderr,
-    ).toMatch(/^The state is no longer kept: --as-of: version 4 was pruned: the earliest is 5 of /);
+    ).toMatch(/^The state is no longer kept: --as-of: version 4 was pruned: the earliest is 8 of /);
     expect(
       (await files.import(organization, 'lines.ndjson', toNdjson([gift(2, { amount: '9.50', net_amount: '9.00' })]))).stderr,
     ).toContain('The months are closed');

@@ -90,8 +90,9 @@ export class BookModel {
 
   import(given: readonly FileLine[], { range, allowsMismatch, acceptsLate }: ImportRules): Outcome {
     const books = new Books(this.books);
-    const file = withoutTexts(given, (id) => this.erasures.some(({ donor }) => donor === id));
-    const mismatches = books.import(file, range);
+    const isErased = (id: number): boolean => this.erasures.some(({ donor }) => donor === id);
+    const mismatches = books.import(withoutTexts(given, isErased), range);
+    eraseMemos(books, isErased);
     if (mismatches > 0 && !allowsMismatch)
       return { refusal: `Nothing was imported: ${mismatches} ${mismatches === 1 ? 'fault' : 'faults'}` };
     const [before, after] = [this.books.lines(), books.lines()] as const;
@@ -122,36 +123,34 @@ export class BookModel {
 
   /**
    * Forgets a donor: no state has a text of the donor any more, and no import brings one back. Memos go where the line was the donor's then,
-   * and where its gift is the donor's now; that of an allocation goes with it.
+   * and where its gift is the donor's now.
    */
   erase(donor: number): void {
     this.books.donors.set(donor, NOBODY);
     const gifts = new Set([...this.books.gifts].flatMap(([id, { donor_id }]) => (donor_id === donor ? [id] : [])));
-    const shares = new Set([...gifts].flatMap((id) => this.books.sharesOf(id).map(([share]) => share)));
-    for (const [id, gift] of this.books.gifts) {
-      if (gift.donor_id !== donor) continue;
-      this.books.gifts.set(id, { ...gift, main_memo: '' });
-      for (const [share, of] of this.books.sharesOf(id)) this.books.shares.set(share, { ...of, designation_memo: '' });
-    }
+    eraseMemos(this.books, (id) => id === donor);
     this.advance(this.books.lines());
     this.erasures.push({ donor, version: this.version });
     for (const [at, state] of this.states.entries()) {
       const lines = withoutTexts(state.lines, (id) => id === donor);
-      const toMemos = ({ transaction_id, allocation_id }: BookLine): Partial<BookLine> =>
-        gifts.has(transaction_id) ? NO_MEMOS : shares.has(allocation_id) ? { designation_memo: '' } : {};
-      this.states[at] = { ...state, lines: lines.map((line) => ({ ...line, ...toMemos(line) })) };
+      this.states[at] = { ...state, lines: lines.map((line) => (gifts.has(line.transaction_id) ? { ...line, ...NO_MEMOS } : line)) };
     }
   }
 
-  /** True where a line is told as one of a donor who was forgotten between two states: it was written anew for that. */
-  isErased({ donor_id, allocation_id }: BookLine, from: number, to: number): boolean {
-    const isBetween = this.erasures.some(({ donor, version }) => donor === donor_id && version > from && version <= to);
-    return isBetween && this.states[to - 1]!.since.get(allocation_id)! > from;
+  /** True where a line that was written anew is told as one of a donor who was forgotten: in a state between, it was the donor's. */
+  isErased({ allocation_id: id }: BookLine, from: number, to: number): boolean {
+    const donors = this.erasures.flatMap(({ donor, version }) => (version > from ? [donor] : []));
+    const between = this.states.slice(from - 1, to).map(({ lines }) => lines.find((line) => line.allocation_id === id));
+    return this.states[to - 1]!.since.get(id)! > from && between.some((line) => line !== undefined && donors.includes(line.donor_id));
   }
 
-  /** Drops the states before a version, as a version of its own. Returns that, or null where no line has changed up to it. */
-  prune(earliest: number): number | null {
-    if (!this.states.slice(this.earliest, earliest).some(({ hasChanges }) => hasChanges)) return null;
+  /**
+   * Drops the states before that of a version, which stays from the first version on that has it, as a version of its own. Returns that, or
+   * null where no line has changed up to it.
+   */
+  prune(through: number): number | null {
+    const earliest = 1 + this.states.slice(0, through).findLastIndex(({ hasChanges }) => hasChanges);
+    if (earliest <= this.earliest) return null;
     this.advance(this.books.lines());
     this.earliest = earliest;
     return this.version;
@@ -226,6 +225,15 @@ const NO_MEMOS = { main_memo: '', designation_memo: '' };
 /** The lines without the names, the contact and the memos of some donors. */
 const withoutTexts = <Line extends FileLine>(lines: readonly Line[], isErased: (donor: number) => boolean): Line[] =>
   lines.map((line) => (isErased(line.donor_id) ? { ...line, ...NOBODY, ...NO_MEMOS } : line));
+
+/** Empties the memos of the gifts of some donors. */
+function eraseMemos(books: Books, isErased: (donor: number) => boolean): void {
+  for (const [id, gift] of books.gifts) {
+    if (!isErased(gift.donor_id)) continue;
+    books.gifts.set(id, { ...gift, main_memo: '' });
+    for (const [share, of] of books.sharesOf(id)) books.shares.set(share, { ...of, designation_memo: '' });
+  }
+}
 
 function describeClosed({ closedThrough, lines, lineAmount, months }: ClosedChange): string {
   const signed = (amount: string): string => (amount.startsWith('-') || amount === '0.00' ? amount : `+${amount}`);

@@ -5,7 +5,7 @@ import { columnsOf, differingColumns, IS_CURRENT } from './line-columns';
 import type { Database } from '../postgres/database';
 import { rethrowTranslated, toDataSourceError } from '../postgres/database-errors';
 import { selectPage, type KeyOrder, type KeysetPage } from '../postgres/keyset';
-import { VERSION_STAMP, type VersionStamp } from '../postgres/version-stamp';
+import { toSqlInstant, VERSION_STAMP, type VersionStamp } from '../postgres/version-stamp';
 import type { AsOf } from '../../formats/as-of';
 import { beginWith, LONG_SETTINGS } from '../postgres/local-settings';
 import type { RequestBooks } from './request-books';
@@ -49,8 +49,6 @@ export interface FoundState {
   /** The time of the database, which the instants of versions are of, in milliseconds of the Unix time. */
   readonly nowMs: number;
 }
-const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00Z');
-const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** A line that differs from the books. It names columns, not values, because those are personal. */
 interface LineDifference {
@@ -139,8 +137,8 @@ export class BookStore {
 
   /** The version of a state, and the first that is kept and the last one; null for those that there are not. */
   async findState(organizationId: number, { version, at }: AsOf, books: RequestBooks): Promise<FoundState> {
-    // Callers are told whole milliseconds. PostgreSQL writes other years in another form.
-    const instant = at && new Date(Math.min(Math.max(at.getTime(), FIRST_INSTANT), LAST_INSTANT)).toISOString();
+    // Callers are told whole milliseconds.
+    const instant = at && toSqlInstant(at);
     const where = instant ? sql`date_trunc('milliseconds', recorded_at) <= ${instant}::timestamptz` : sql`number = ${version}::bigint`;
     const select = (condition: Prisma.Sql, direction: Prisma.Sql): Prisma.Sql => sql`(SELECT ${VERSION_STAMP} FROM data_version
       WHERE organization_id = ${organizationId}::int AND ${condition} ORDER BY number ${direction} LIMIT 1)`;

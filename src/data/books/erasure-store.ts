@@ -67,13 +67,15 @@ export class ErasureStore {
     return (await books.list<{ version: number | null }>(organizationId, select))[0]!.version;
   }
 
-  /** True when a donor who has a line in a set was erased after the set's state. */
+  /** True when a donor who has a line in a set, or whose gift one of its lines is now, was erased after the set's state. */
   async isErasedIn(lineSet: LineSet, state: VersionStamp, books: RequestBooks): Promise<boolean> {
-    const { organizationId } = lineSet;
-    const select = Prisma.sql`SELECT EXISTS (SELECT FROM deposit_line WHERE ${whereLines({ ...lineSet, state })} AND donor_id IN (
-        SELECT donor_id FROM erased_donor WHERE organization_id = ${organizationId}::int AND version > ${numberOf(state)}::bigint
-      )) AS found`;
-    return (await books.list<{ found: boolean }>(organizationId, select))[0]!.found;
+    const organization = Prisma.sql`organization_id = ${lineSet.organizationId}::int`;
+    const erased = Prisma.sql`SELECT donor_id FROM erased_donor WHERE ${organization} AND version > ${numberOf(state)}::bigint`;
+    const gifts = Prisma.sql`SELECT id FROM transaction WHERE ${organization} AND donor_id IN (${erased})`;
+    const select = Prisma.sql`SELECT EXISTS (
+        SELECT FROM deposit_line WHERE ${whereLines({ ...lineSet, state })} AND (donor_id IN (${erased}) OR transaction_id IN (${gifts}))
+      ) AS found`;
+    return (await books.list<{ found: boolean }>(lineSet.organizationId, select))[0]!.found;
   }
 
   /** Runs an erasure in one transaction: committed when `work` resolves, undone when it throws or when it is a trial. */
@@ -160,11 +162,7 @@ WHERE erased_donor.organization_id = $1 ORDER BY version DESC, donor_id`;
 
 /** The gifts that are the donors' now. */
 const GIFTS = 'SELECT id FROM transaction WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[])';
-/** Their allocations. */
-const ALLOCATIONS = `SELECT id FROM allocation WHERE organization_id = $1 AND transaction_id IN (${GIFTS})`;
 const MEMOS = 'designation_memo, main_memo';
-/** The past lines of others, as whose the same gifts stood. */
-const OF_OTHERS = `organization_id = $1 AND NOT ${IS_CURRENT} AND donor_id <> ALL ($2::bigint[])`;
 const LINE_TEXTS = donorTexts.join(', ');
 
 const FIND_DONORS = `
@@ -194,9 +192,9 @@ WHERE organization_id = $1 AND id = ANY ($2::bigint[]) AND ${hasText(donorColumn
 const ERASE_LINES = [
   `UPDATE deposit_line SET ${toEmpty(LINE_TEXTS)}, donor_search = donor_search_forms('', '')
 WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[]) AND ${hasText(LINE_TEXTS)}`,
-  `UPDATE deposit_line SET ${toEmpty(MEMOS)} WHERE ${OF_OTHERS} AND transaction_id IN (${GIFTS}) AND ${hasText(MEMOS)}`,
-  // An allocation that came from another gift has brought its memo along.
-  `UPDATE deposit_line SET designation_memo = '' WHERE ${OF_OTHERS} AND allocation_id IN (${ALLOCATIONS}) AND designation_memo <> ''`,
+  // These gifts may have been of others then.
+  `UPDATE deposit_line SET ${toEmpty(MEMOS)}
+WHERE organization_id = $1 AND NOT ${IS_CURRENT} AND transaction_id IN (${GIFTS}) AND ${hasText(MEMOS)}`,
 ];
 
 const REGISTER = `
@@ -214,17 +212,30 @@ const STAGE_TEXTS = [
 const LEAST_TEXT = 3;
 /** A city, a state and a zip are many people's. */
 const NAMING = ['first_name', 'last_name', 'address1', 'address2', 'address3', 'phone', 'email'];
+/** The whole name has more letters than its parts, of which Chinese ones have one or two. */
+const WHOLE_NAMES = [
+  'last_name || first_name',
+  `last_name || ' ' || first_name`,
+  'first_name || last_name',
+  `first_name || ' ' || last_name`,
+];
+const NAMED = [
+  ...NAMING.map((column) => [column, column] as const),
+  ...WHOLE_NAMES.map((name) => ['name', `CASE WHEN first_name <> '' AND last_name <> '' THEN ${name} END`] as const),
+];
 const FIND_IN_REASON = `
-SELECT field FROM (${NAMING.map((column) => `SELECT '${column}' AS field, ${column} AS text FROM donor_text`).join(' UNION ALL ')}) AS named
+SELECT field FROM (${NAMED.map(([field, text]) => `SELECT '${field}' AS field, ${text} AS text FROM donor_text`).join(' UNION ALL ')}) AS named
 WHERE (char_length(btrim(text)) >= ${LEAST_TEXT} AND strpos(lower($1::text), lower(btrim(text))) > 0)
   OR (char_length(fold_for_search(text)) >= ${LEAST_TEXT} AND strpos(fold_for_search($1::text), fold_for_search(text)) > 0)
 LIMIT 1`;
 
-/** The texts by which others are searched: the whole name both ways, the last name, the email and the phone, folded, as whole words. */
+/** The texts by which others are searched, as whole words: the whole name both ways and the last name in all forms, the email and the phone. */
 const TERMS = `
-SELECT DISTINCT ' ' || folded || ' ' AS term FROM (
-  SELECT fold_for_search(unnest(ARRAY[last_name, first_name || ' ' || last_name, last_name || ' ' || first_name, email, phone])) AS folded FROM donor_text
-) AS naming WHERE folded <> ''`;
+SELECT DISTINCT ' ' || btrim(form) || ' ' AS term FROM (
+  SELECT regexp_split_to_table(unnest(ARRAY[donor_search_forms(first_name, last_name), search_forms(last_name), fold_for_search(email),
+    fold_for_search(phone)]), ' [|] ') AS form
+  FROM donor_text
+) AS naming WHERE btrim(form) <> ''`;
 // A distributed database joins a temporary table with another one alone.
 const CREATE_PLACES = 'CREATE TEMPORARY TABLE naming_place (kind text NOT NULL, id text NOT NULL, text text) ON COMMIT DROP';
 const STAGE_PLACES = [
@@ -244,6 +255,6 @@ SELECT kind, id, count FROM (
   SELECT kind, id, row_number() OVER (PARTITION BY kind ORDER BY length(id), id) AS position, count(*) OVER (PARTITION BY kind)::float8 AS count
   FROM (${PLACES}
   ) AS place
-  WHERE EXISTS (SELECT FROM named WHERE strpos(' ' || fold_for_search(place.text) || ' ', named.term) > 0)
+  WHERE EXISTS (SELECT FROM named WHERE strpos(' ' || search_forms(place.text) || ' ', named.term) > 0)
 ) AS mention
 WHERE position <= $2::int ORDER BY kind, position`;

@@ -1,5 +1,6 @@
 import type { LocalDate } from '../../values/dates';
 import type { Database } from '../postgres/database';
+import { toSqlInstant } from '../postgres/version-stamp';
 import { BookTransaction } from './book-transaction';
 import { IS_IN_FORCE } from './late-lines';
 
@@ -58,13 +59,13 @@ export class HistoryStore {
 
 async function findPrune(books: BookTransaction, before: Date): Promise<Prune> {
   const { organizationId } = books;
-  const { rows } = await books.query<Bounds>(FIND_BOUNDS, [organizationId, before.toISOString()]);
+  const { rows } = await books.query<Bounds>(FIND_BOUNDS, [organizationId, toSqlInstant(before)]);
   const [found] = rows;
   if (!found) return { earliest: null, versions: 0, lineStates: 0, closes: [] };
   const { number, recordedAt, first } = found;
   if (number === first) return { earliest: { number, recordedAt }, versions: 0, lineStates: 0, closes: [] };
   const { rows: counts } = await books.query<{ count: number }>(COUNT_STATES, [organizationId, number]);
-  const { rows: closes } = await books.query<{ through: LocalDate }>(LIST_CLOSES, [organizationId, number]);
+  const { rows: closes } = await books.query<{ through: LocalDate }>(LIST_CLOSES, [organizationId, first, number]);
   return {
     earliest: { number, recordedAt },
     versions: number - first,
@@ -78,22 +79,22 @@ interface Bounds extends KeptVersion {
   readonly first: number;
 }
 
-// The version that is kept is the newest one at the instant, whose state it has: the earliest one where no version between them has changed
-// a line. So a prune of every night adds no version to books that stand still.
+// Versions that have changed no line have the state of the one before, so that the first of them is kept: closes keep their state, and a prune
+// of every night adds no version to books that stand still.
 const FIND_BOUNDS = `
-WITH version AS (
-  SELECT number, recorded_at, lines_added + lines_changed + lines_removed AS changes FROM data_version
+WITH kept AS (
+  SELECT number, recorded_at, lines_added + lines_changed + lines_removed > 0 AS has_changes FROM data_version
   WHERE organization_id = $1 AND number >= (SELECT COALESCE(max(earliest), 1) FROM data_version WHERE organization_id = $1 AND earliest IS NOT NULL)
-),
-past AS (SELECT * FROM version WHERE date_trunc('milliseconds', recorded_at) <= $2::timestamptz)
-SELECT number::float8 AS number, recorded_at AS "recordedAt", (SELECT min(number) FROM version)::float8 AS first
-FROM version
-WHERE number = CASE WHEN (SELECT sum(changes) FROM past WHERE number > (SELECT min(number) FROM version)) > 0
-  THEN (SELECT max(number) FROM past) ELSE (SELECT min(number) FROM version) END`;
+), bounds AS (
+  SELECT min(number) AS first, max(number) FILTER (WHERE has_changes AND date_trunc('milliseconds', recorded_at) <= $2::timestamptz) AS last
+  FROM kept
+)
+SELECT number::float8 AS number, recorded_at AS "recordedAt", first::float8 AS first
+FROM bounds JOIN kept ON number = GREATEST(first, last)`;
 
 const STATES = 'deposit_line WHERE organization_id = $1 AND until <= $2::bigint';
 const COUNT_STATES = `SELECT count(*)::float8 AS count FROM ${STATES}`;
 const DELETE_STATES = `DELETE FROM ${STATES}`;
 const NOTE_EARLIEST = 'UPDATE data_version SET earliest = $3::bigint WHERE organization_id = $1 AND number = $2::bigint';
 const LIST_CLOSES = `
-SELECT through::text AS through FROM period_close WHERE organization_id = $1 AND ${IS_IN_FORCE} AND version < $2::bigint ORDER BY through`;
+SELECT through::text AS through FROM period_close WHERE organization_id = $1 AND ${IS_IN_FORCE} AND version >= $2::bigint AND version < $3::bigint ORDER BY through`;

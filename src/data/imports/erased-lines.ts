@@ -18,6 +18,20 @@ export async function eraseStaged(books: BookTransaction): Promise<ErasedAgain> 
   return counts[0]!;
 }
 
+/**
+ * Empties the memos of what an import has made gifts of donors who were erased: a file need not have all allocations of a gift. Returns the
+ * number of allocations. Call it after the entities are merged.
+ */
+export async function eraseMerged(books: BookTransaction): Promise<number> {
+  const { rowCount } = await books.query(ERASE_MERGED, [books.organizationId]);
+  return rowCount ?? 0;
+}
+
+const ERASE_MERGED = `
+UPDATE allocation SET memo = '' WHERE organization_id = $1 AND memo <> '' AND transaction_id IN (
+  SELECT gift.id FROM transaction gift JOIN erased_donor erased ON erased.organization_id = $1 AND erased.donor_id = gift.donor_id
+  WHERE gift.organization_id = $1 AND gift.id IN (SELECT id FROM changed_transaction)
+)`;
 const LIST_ERASED = 'SELECT DISTINCT donor_id AS id FROM erased_donor WHERE organization_id = $1';
 const ERASE_STAGED = `
 WITH erased AS (

@@ -9,7 +9,7 @@ import {
   type StatusAssumptions,
 } from './import-merge';
 import { noteMissing, removeEmpty, removeMissing, type CompleteRange } from './import-removal';
-import { eraseStaged, type ErasedAgain } from './erased-lines';
+import { eraseMerged, eraseStaged, type ErasedAgain } from './erased-lines';
 import { findConflicts, settleConflicts, stageEntities, stageLines, type StagedLine } from './import-staging';
 import type { Database } from '../postgres/database';
 import type { PeriodDates } from '../../values/periods';
@@ -69,7 +69,7 @@ export class ImportTransaction {
 
   constructor(private readonly books: BookTransaction) {}
 
-  /** The lines that had texts of donors who were erased. It is known after `findConflicts`. */
+  /** The lines that had texts of donors who were erased. It is known after `merge`. */
   get erasedAgain(): ErasedAgain {
     return this.erased;
   }
@@ -95,6 +95,7 @@ export class ImportTransaction {
   async merge(): Promise<{ readonly counts: ImportCounts; readonly assumed: StatusAssumptions }> {
     const assumed = await findAssumptions(this.books);
     const counts = this.isFirst ? await fillBooks(this.books) : await mergeLines(this.books);
+    if (!this.isFirst) this.erased = { ...this.erased, lines: this.erased.lines + (await eraseMerged(this.books)) };
     return { counts: { lines: this.lines, ...counts }, assumed };
   }
 

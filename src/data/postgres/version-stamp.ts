@@ -33,3 +33,9 @@ export const toPlace = (stamp: VersionStamp): string => stamp.replace(' ', '.');
 
 /** The number of a stamp's version. */
 export const numberOf = (stamp: VersionStamp): number => Number(stamp.split(' ')[0]);
+
+const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00Z');
+const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
+/** An instant as SQL has it. PostgreSQL writes those of other years in another form; no version is of one. */
+export const toSqlInstant = (instant: Date): string =>
+  new Date(Math.min(Math.max(instant.getTime(), FIRST_INSTANT), LAST_INSTANT)).toISOString();

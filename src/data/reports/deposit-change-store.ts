@@ -144,8 +144,8 @@ const isOfBoth = (window: string): string => `min(side) OVER ${window} < max(sid
  * - `gifts`, `named`: lines that one side alone has, or whose gift it alone has. A gift that is gone as a whole is called by the id of the new
  *   one that is equal but for its ids: of the one that has a line of it, or else of the one in its turn;
  * - `shares`, `keyed`: all lines with the key of their change, which a line that is gone shares with a new one of the same gift, fund and money;
- * - `beside`: both sides of each change; `returned`: lines that came back to what they were, so that they have not changed. The lines of a
- *   donor who was erased between the two states have, although their sides are equal now: they were others for whoever read them before;
+ * - `beside`: both sides of each change; `returned`: lines that came back to what they were, so that they have not changed. Lines that were of
+ *   a donor who was erased since the first state have, although their sides are equal now: they were others for whoever read them before;
  * - `entry`, `placed`: the lines of each side that lie in the set. The first of a gift, and of a deposit, stands for it.
  */
 function withChanges({ lineSet, from, to }: ChangeSet, isByFund = false): Prisma.Sql {
@@ -157,7 +157,6 @@ function withChanges({ lineSet, from, to }: ChangeSet, isByFund = false): Prisma
       ? [raw(IS_CURRENT), raw(`NOT ${IS_CURRENT}`)]
       : [sql`until > ${numberOf(to)}::bigint`, sql`until <= ${numberOf(to)}::bigint`];
   const hasBegun = to === undefined ? sql`true` : sql`since <= ${numberOf(to)}::bigint`;
-  const wasErased = to === undefined ? sql`true` : sql`version <= ${numberOf(to)}::bigint`;
   const inside = whereInside(lineSet);
   const ofSide = {
     '-1': sql`${organization} AND since <= ${since}::bigint AND until > ${since}::bigint AND ${hasEnded}`,
@@ -218,8 +217,10 @@ function withChanges({ lineSet, from, to }: ChangeSet, isByFund = false): Prisma
     SELECT side, ${raw(lineNames.join(', '))}, is_inside, transaction_id, allocation_id FROM written WHERE NOT is_single AND NOT is_lone
   ), beside AS MATERIALIZED (
     SELECT ${raw(namesOf([...lineNames, 'is_inside', 'gift'], (name) => `earlier.${name} AS before_${name}, later.${name} AS after_${name}`))},
-      COALESCE(earlier.donor_id = later.donor_id AND later.donor_id IN (
-        SELECT donor_id FROM erased_donor WHERE ${organization} AND version > ${since}::bigint AND ${wasErased}
+      COALESCE(later.allocation_id IN (
+        SELECT allocation_id FROM deposit_line WHERE ${organization} AND until > ${since}::bigint AND ${hasBegun} AND donor_id IN (
+          SELECT donor_id FROM erased_donor WHERE ${organization} AND version > ${since}::bigint
+        )
       ), false) AS is_erased
     FROM (SELECT * FROM keyed WHERE side = -1) AS earlier FULL JOIN (SELECT * FROM keyed WHERE side = 1) AS later ON later.key = earlier.key
   ), returned AS MATERIALIZED (

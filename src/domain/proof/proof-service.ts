@@ -17,7 +17,7 @@ import { toNarrowedLineSet, type DepositDetailService } from '../reports/deposit
 import type { ErasureService } from '../reports/erasure-service';
 import { toSummaryRows, type DepositSummaryService } from '../reports/deposit-summary-service';
 import { FileComparison, type FirstDifference, type OpenFile } from './file-comparison';
-import { findDifference, findObstacle, isChosenByName, type ProofReason } from './proof-reasons';
+import { findDifference, findObstacle, isChosenByName, type ProofReason, type ReceiptFacts } from './proof-reasons';
 
 interface ProofParts {
   readonly audit: AuditService;
@@ -70,9 +70,7 @@ export class ProofService {
     const { audit, books } = this.parts;
     const opened = books.openForOperator(entry.organizationId);
     try {
-      const state = await this.findState(entry, opened);
-      const isPruned = state !== undefined && (await this.isPruned(entry, opened));
-      const facts = { entry, donorName, hasState: state !== undefined, isPruned };
+      const { state, ...facts } = await this.findFacts(entry, donorName, opened);
       const obstacle = findObstacle(facts);
       if (obstacle) return { ...unproven, reason: obstacle };
       const { startDate, endDate, pending, conditions } = entry;
@@ -104,7 +102,22 @@ export class ProofService {
     donorName: string | undefined,
   ): Promise<FileEntry | undefined> {
     const entries = await this.parts.audit.listFiles(sha256, organizationId);
-    return entries.find((entry) => findObstacle({ entry, donorName, hasState: true, isPruned: false }) === undefined) ?? entries[0];
+    for (const entry of entries) {
+      const opened = this.parts.books.openForOperator(entry.organizationId);
+      const facts = await this.findFacts(entry, donorName, opened).finally(() => opened.close());
+      if (findObstacle(facts) === undefined) return entry;
+    }
+    return entries[0];
+  }
+
+  private async findFacts(
+    entry: FileEntry,
+    donorName: string | undefined,
+    opened: RequestBooks,
+  ): Promise<ReceiptFacts & Pick<LineSet, 'state'>> {
+    const state = await this.findState(entry, opened);
+    const isPruned = state !== undefined && (await this.isPruned(entry, opened));
+    return { entry, donorName, hasState: state !== undefined, isPruned, state };
   }
 
   private async findReceipt(organizationId: number, id: string): Promise<FileEntry> {
@@ -114,8 +127,8 @@ export class ProofService {
   }
 
   /**
-   * The state that a file is of, also one that was pruned; undefined when the books have not had it. A version that was recorded after the file had ended has its
-   * number from a backup that was restored meanwhile.
+   * The state that a file is of, also one that was pruned; undefined when the books have not had it. A version that was recorded after the
+   * file had ended has its number from a backup that was restored meanwhile.
    */
   private async findState({ organizationId, dataVersion: number, finishedAt }: FileEntry, opened: RequestBooks): Promise<LineSet['state']> {
     if (number === null) return undefined;

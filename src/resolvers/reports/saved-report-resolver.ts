@@ -64,7 +64,7 @@ export class SavedReportResolver {
     const file = inState(new SchemaReportDocuments(schema).toFileQuery({ query, variables: variables ?? {} }), toAsOf(asOf));
     if (!file.groupBy) await access.authorizeDonors();
     const narrowed = await authorizeTotals(access, member, file.lines, file.groupBy ?? []);
-    const lineSet = await this.findLines(narrowed, file, books);
+    const lineSet = await this.findLines(narrowed, file, asOf ? 'asOf' : 'query', books);
     const toAddress = (format: FileFormat): string => `/export/${reportOf(file)}.${format}?${toParameters(file)}`;
     return new ReportFile(
       toAddress,
@@ -136,9 +136,12 @@ export class SavedReportResolver {
     return { deletedId: id };
   }
 
-  /** The lines whose totals a file tells: those of its state, or those after its changes. Throws as `BookService.inState`. */
-  private async findLines(lineSet: LineSet, { lines, changes }: FileQuery, books: RequestBooks): Promise<LineSet> {
-    if (!changes) return this.books.inState(lineSet, lines.asOf, books, { name: asOfNames.operation, argument: 'query' });
+  /**
+   * The lines whose totals a file tells: those of its state, which an argument names, or those after its changes. Throws as
+   * `BookService.inState`.
+   */
+  private async findLines(lineSet: LineSet, { lines, changes }: FileQuery, argument: string, books: RequestBooks): Promise<LineSet> {
+    if (!changes) return this.books.inState(lineSet, lines.asOf, books, { name: asOfNames.operation, argument });
     const { to } = await this.books.between(lineSet, changes, books, 'query');
     return { ...lineSet, state: to };
   }

@@ -106,7 +106,7 @@ test.each([
   [`?${JANUARY}&from=9`, 'from: there is no version 9: the earliest is 1 of '],
   [`?${JANUARY}&from=2&to=1`, 'from is version 2 and to is version 1: from must not come after to'],
   [`?${JANUARY}&from=yesterday`, 'from must be the number of a version, or an instant like 2026-11-01T00:00:00Z'],
-  [`?${JANUARY}&from=1&class=LOST`, 'class must be MONEY, ADDED, REMOVED, MOVED, REKEYED or RELABELLED'],
+  [`?${JANUARY}&from=1&class=LOST`, 'class must be MONEY, ADDED, REMOVED, MOVED, REKEYED, ERASED or RELABELLED'],
   [`?${JANUARY}&from=1&as_of=1`, 'there is no parameter as_of'],
   [`?${JANUARY}&from=1&columns=amount`, 'columns must be names of fields of the report'],
 ])('the door refuses %j: %s', async (query, fault) => {

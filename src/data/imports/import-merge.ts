@@ -161,7 +161,8 @@ SELECT ${valuesOf(entity)} FROM (
 
 /**
  * The statement that writes new and changed entities and counts them. Only those that the books have come to the ON CONFLICT: it costs a
- * row half as much again as an INSERT without it, and locks, and so writes, even the rows that it leaves as they are.
+ * row half as much again as an INSERT without it, and locks, and so writes, even the rows that it leaves as they are. The effects come first,
+ * because Citus runs the parts in their order, and none of them may see what the others write.
  */
 function mergeQuery(entity: Entity): string {
   const { table, key, derived, effectColumns, effects } = entity;
@@ -179,14 +180,14 @@ function mergeQuery(entity: Entity): string {
 WITH differing AS MATERIALIZED (
   SELECT ${columns.join(', ')} FROM ${stagedTable(entity)} l ${joinBooks(entity)}
   WHERE ${differsFromBooks(entity)} ${orderOf(entity)}
-), added AS (
+)${Object.entries(effects)
+    .map(([name, statement]) => `, ${name} AS (\n  ${statement}\n)`)
+    .join('')}, added AS (
   ${insert} WHERE NOT is_old
 ), changed AS (
   ${insert} WHERE is_old
   ON CONFLICT (organization_id, id) DO UPDATE SET ${written.map((column) => `${column} = EXCLUDED.${column}`).join(', ')}
-)${Object.entries(effects)
-    .map(([name, statement]) => `, ${name} AS (\n  ${statement}\n)`)
-    .join('')}
+)
 SELECT count(*) FROM differing`;
 }
 

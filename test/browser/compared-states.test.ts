@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { succeed } from '../support/command';
 import { createOrganization, importLines, v2Line } from '../support/gateway';
 import { logIn, openPlayground } from '../support/playground-browser';
 
@@ -92,20 +93,86 @@ test('a finance person reads in the report of a closed month what came late, and
   const { page, faults } = await gateway.visit(report);
   await logIn(page);
   await page.getByText('216,867.82').first().waitFor();
-  expect(await page.getByText(/late change/).count()).toBe(0);
+  expect(await page.getByRole('note').count()).toBe(0);
   await importLines(gateway.services, of, [gift('9', '150.00'), gift('2', '100.00', { city: 'Lyon' })], { acceptsLate: true });
   await page.getByRole('button', { name: 'Run again' }).click();
-  await page.getByText('1 late change since the close through May 31, 2024: +150.00').waitFor();
+  await page
+    .getByRole('note')
+    .getByText('1 late gift of 150.00: new or changed since its month was closed. The books are closed through May 31, 2024.', {
+      exact: true,
+    })
+    .waitFor();
   await page.getByRole('button', { name: 'See what changed' }).click();
   const bridge = page.getByRole('table', { name: 'From the earlier figures to the later ones' });
   await bridge.getByRole('row').filter({ hasText: 'As it is now' }).filter({ hasText: '217,017.82' }).waitFor();
   await page.getByRole('button', { name: /^Remove Changed since/ }).click();
+  // A close is of dates of deposits.
+  await page.evaluate(`location.hash += '&dateBasis=TRANSACTION_DATE'`);
   await page
     .getByRole('region', { name: 'Closes' })
     .getByRole('button', { name: /May 3, 2024 – May 31, 2024/ })
     .click();
   await bridge.waitFor();
-  expect(new URL(page.url()).hash).toContain('since=2');
+  expect(new URL(page.url()).hash).toBe('#reports/changes?period=2024-05-03..2024-05-31&since=2');
   expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a finance person reads of late gifts alone, by either date and in a period that is closed in part', async () => {
+  const of = await createOrganization(gateway.services);
+  await importLines(gateway.services, of, BOOKED);
+  await gateway.services.periods.close({ ...of, timeZone: 'UTC', fiscalYearStart: 1 }, '2024-05-31', undefined, { name: 'ada' });
+  // A gift of May in a deposit of June is not late, and neither is a gift that has another donor.
+  await importLines(gateway.services, of, [gift('8', '1000.00', { deposit_date: '2024-06-03' }), gift('3', '50.00', { donor_id: 77 })]);
+  const byGiftDate = `#reports/deposits?${MAY}&dateBasis=TRANSACTION_DATE`;
+  const { page, faults } = await gateway.visit({ as: of, hash: byGiftDate, now: NOW, locale: 'en-US' });
+  await logIn(page);
+  await page.getByText('217,867.82').first().waitFor();
+  await importLines(gateway.services, of, [gift('2', '120.00'), gift('9', '150.00')], { acceptsLate: true });
+  await page.getByRole('button', { name: 'Run again' }).click();
+  const late = page.getByText('2 late gifts of 270.00 together: new or changed since their months were closed.');
+  await late.waitFor();
+  for (const period of ['this-year', 'all-time']) {
+    await page.evaluate(`location.hash = '#reports/deposits?period=${period}'`);
+    await page.getByText('218,037.82').first().waitFor();
+    await late.waitFor();
+  }
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a finance person reads that a closed month lost a gift, and what is not known of late changes', async () => {
+  const of = await createOrganization(gateway.services);
+  await importLines(gateway.services, of, BOOKED);
+  await gateway.services.periods.close({ ...of, timeZone: 'UTC', fiscalYearStart: 1 }, '2024-05-31', undefined, { name: 'ada' });
+  await importLines(gateway.services, of, [gift('2', '100.00', { deposit_id: 'D20', deposit_date: '2024-06-03' })], { acceptsLate: true });
+  const { page } = await gateway.visit({ as: of, hash: `#reports/deposits?${MAY}`, now: NOW, locale: 'en-US' });
+  await logIn(page);
+  await page
+    .getByRole('note')
+    .getByText('The books are closed through May 31, 2024. Lines were removed or moved out since the close through May 31, 2024.')
+    .waitFor();
+  await page.getByRole('button', { name: 'See what changed' }).click();
+  await page.getByRole('row').filter({ hasText: 'Moved' }).filter({ hasText: '-100.00' }).first().waitFor();
+  await page.goBack();
+  await page.getByRole('note').waitFor();
+  await page.route('**/graphql', (route) =>
+    route.request().postData()?.includes('query LateGifts')
+      ? route.fulfill({
+          status: 429,
+          json: { errors: [{ message: 'The budget of this minute is used up', extensions: { code: 'BUDGET_EXCEEDED' } }] },
+        })
+      : route.continue(),
+  );
+  await page.getByRole('button', { name: 'Run again' }).click();
+  await page.getByRole('note').getByText('Late changes could not be read.', { exact: true }).waitFor();
+  await page.unroute('**/graphql');
+  await importLines(gateway.services, of, [gift('3', '60.00')], { acceptsLate: true });
+  const prune = ['history', 'prune', '--organization', of.name, '--before', new Date().toISOString()];
+  await succeed({ DATABASE_URL: gateway.database.url }, prune);
+  await page.getByRole('button', { name: 'Run again' }).click();
+  await page.getByText(/^1 late gift of 60\.00/).waitFor();
+  await page.getByText('What was removed or moved out is not known: the state at the close is no longer kept.').waitFor();
+  expect(await page.getByRole('button', { name: 'See what changed' }).count()).toBe(0);
   await page.context().close();
 });

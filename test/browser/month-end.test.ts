@@ -67,7 +67,7 @@ test('a finance person ends a month: takes the report, closes it, finds the late
   await expect(importLines(gateway.services, organization, late)).rejects.toMatchObject({ code: 'PERIOD_CLOSED' });
   await importLines(gateway.services, organization, late, { acceptsLate: true });
   await page.getByRole('button', { name: 'Run again' }).click();
-  await page.getByText('1 late change since the close through May 31, 2024: +150.00').waitFor();
+  await page.getByText('1 late gift of 150.00: new or changed since its month was closed.').waitFor();
   await page.getByRole('button', { name: 'See what changed' }).click();
   const bridge = page.getByRole('table', { name: 'From the earlier figures to the later ones' });
   await bridge.waitFor();
@@ -100,7 +100,7 @@ test('a finance person reopens a close with a reason, and hears why a month cann
   await close.click();
   await dialog
     .getByRole('alert')
-    .getByText(/2999-01-31 is in the future/)
+    .getByText(/^Jan 31, 2999 is in the future: it is /)
     .waitFor();
   await day.fill('2024-04-30');
   await close.click();
@@ -110,13 +110,63 @@ test('a finance person reopens a close with a reason, and hears why a month cann
   await gateway.services.periods.close(calendar, '2024-05-31', undefined, { name: 'bea' });
   await day.fill('2024-05-15');
   await close.click();
-  await dialog.getByRole('alert').getByText('The months are closed: the books are closed through 2024-05-31 already').waitFor();
+  await dialog.getByRole('alert').getByText('The months are closed: the books are closed through May 31, 2024 already').waitFor();
   await dialog.getByRole('button', { name: 'Reopen the close through May 31, 2024' }).click();
   const reopen = dialog.getByRole('button', { name: 'Reopen' });
   await dialog.getByLabel('Reason').fill('Wrong fund');
   await reopen.click();
   await dialog.getByText('Reopened: May 31, 2024. The books are closed through Apr 30, 2024 now.').waitFor();
   expect(await day.inputValue()).toBe('2024-05-31');
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a finance person waits for an import, sends a reopening once however often Enter is pressed, and loses the privilege', async () => {
+  const organization = await book();
+  const { name, username } = organization;
+  await gateway.services.periods.close({ ...organization, timeZone: 'UTC', fiscalYearStart: 1 }, '2024-05-31', undefined, { name: 'bea' });
+  await importLines(gateway.services, organization, [gift('9', '150.00')], { acceptsLate: true });
+  const { page, faults } = await gateway.visit({ as: organization, hash: `#reports/deposits?${MAY}`, now: NOW, locale: 'en-US' });
+  const sent: string[] = [];
+  page.on('request', (request) => sent.push(/mutation ReopenPeriod/.exec(request.postData() ?? '')?.[0] ?? ''));
+  await logIn(page);
+  const note = page.getByText(/^1 late gift of 150\.00/);
+  await note.waitFor();
+  await page.getByRole('button', { name: 'Close months…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Reopen the close through May 31, 2024' }).click();
+  await dialog.getByLabel('Reason').fill('Wrong fund');
+  const { client } = gateway.database;
+  await client.query('BEGIN');
+  await client.query(`SELECT pg_advisory_xact_lock(hashtext('deposit-gateway import'), $1)`, [organization.id]);
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('status').getByText('Reopening… If the books are being changed, this waits for it.').waitFor();
+  await page.keyboard.press('Enter');
+  await client.query('COMMIT');
+  await dialog.getByText('Reopened: May 31, 2024. Nothing is closed now.').waitFor();
+  expect(sent.filter(Boolean)).toEqual(['mutation ReopenPeriod']);
+  // The report behind the dialog has no late gift any more.
+  await note.waitFor({ state: 'detached' });
+  await gateway.services.users.changeGrants(name, username, { verb: 'revoke', privileges: [CLOSE_PRIVILEGE] });
+  await dialog.getByLabel('Last day to close').fill('2024-05-31');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('alert').getByText('You may not close or reopen months any more. Ask your administrator for the right.').waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a finance person sees the closes in force, behind however many that were reopened', async () => {
+  const organization = await book();
+  const calendar = { ...organization, timeZone: 'UTC', fiscalYearStart: 1 };
+  await gateway.services.periods.close(calendar, '2024-05-03', undefined, { name: 'bea' });
+  for (let number = 1; number <= 100; number++) {
+    await gateway.services.periods.close(calendar, '2024-05-31', undefined, { name: 'bea' });
+    await gateway.services.periods.reopen(organization.id, '2024-05-31', 'Again', { name: 'bea' });
+  }
+  const { page, faults } = await gateway.visit({ as: organization, hash: `#reports/deposits?${MAY}`, now: NOW, locale: 'en-US' });
+  await logIn(page);
+  await page.getByRole('button', { name: 'Close months…' }).click();
+  await page.getByRole('dialog').getByText('Closed through May 3, 2024.').waitFor();
   expect(faults).toEqual([]);
   await page.context().close();
 });

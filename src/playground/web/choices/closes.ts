@@ -1,10 +1,12 @@
-import type { PeriodClosesQuery } from '../../../generated/operations/graphql';
+import { useSyncExternalStore } from 'react';
+import type { PeriodClosesQuery, PeriodClosesQueryVariables } from '../../../generated/operations/graphql';
 import closesQuery from '../queries/period-closes.graphql?raw';
 import { askGateway } from '../session/gateway-client';
 
-/** A close that is in force: the days that it closed, and the data version by which the books as they were then can be asked for. */
+/** A close that is in force: the last day that it closed, and the data version by which the books as they were then can be asked for. */
 export interface Close {
   readonly version: number;
+  /** The first day of its lines. It is the last day where the close has no line, and where the months are not asked for. */
   readonly startDate: string;
   readonly through: string;
   readonly closedAt: string;
@@ -12,16 +14,54 @@ export interface Close {
   readonly isKept: boolean;
 }
 
-/** Fetches the newest closes that are in force, the newest first. */
-export async function fetchCloses(provision: string, signal?: AbortSignal): Promise<readonly Close[]> {
-  const { periodCloses, history } = await askGateway<PeriodClosesQuery>(provision, { query: closesQuery }, signal);
-  return (periodCloses?.nodes ?? []).flatMap(({ version, through, closedAt, reopenedVersion, months }) => {
-    if (reopenedVersion !== null) return [];
-    // A close of days without lines has no months.
-    const startDate = months[0]?.startDate ?? through;
-    return [{ version, startDate, through, closedAt, isKept: version >= (history?.earliest.number ?? 0) }];
-  });
+interface FetchOptions {
+  readonly signal?: AbortSignal;
+  readonly withMonths?: boolean;
+}
+
+/** Pages of a hundred closes. A gateway that never ends its list does not hold the page. */
+const MAX_PAGES = 50;
+
+/** Fetches the closes that are in force, the newest first, which is also the one with the latest date. */
+export async function fetchCloses(provision: string, { signal, withMonths = false }: FetchOptions = {}): Promise<readonly Close[]> {
+  const closes: Close[] = [];
+  let after: string | null = null;
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const variables: PeriodClosesQueryVariables = { after, withMonths };
+    const answer: PeriodClosesQuery = await askGateway(provision, { query: closesQuery, variables }, signal);
+    const { periodCloses, history } = answer;
+    // A reopened close stays in the list.
+    for (const { version, through, closedAt, reopenedVersion, months } of periodCloses?.nodes ?? [])
+      if (reopenedVersion === null)
+        closes.push({
+          version,
+          startDate: months?.[0]?.startDate ?? through,
+          through,
+          closedAt,
+          isKept: version >= (history?.earliest.number ?? 0),
+        });
+    if (!periodCloses?.pageInfo.hasNextPage) break;
+    after = periodCloses.pageInfo.endCursor;
+  }
+  return closes;
 }
 
 /** The close that covers a day: the one in force with the first date that is not before it. */
 export const findClose = (closes: readonly Close[], day: string): Close | undefined => closes.findLast(({ through }) => through >= day);
+
+let changes = 0;
+const listeners = new Set<() => void>();
+
+/** Tells the open parts of the page that a close was made or reopened here. */
+export function tellClosesChanged(): void {
+  changes++;
+  for (const listener of listeners) listener();
+}
+
+const listen = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+/** A number that changes with the closes, for effects that read them. */
+export const useClosesChanges = (): number => useSyncExternalStore(listen, () => changes);

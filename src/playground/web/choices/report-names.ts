@@ -8,7 +8,8 @@ import { disambiguate } from '../values/namesakes';
 import type { Found } from './finder-field';
 
 /** The kinds of things that a condition names by ids. */
-export type NamedKind = 'fund' | 'donor';
+const kinds = ['fund', 'donor'] as const;
+export type NamedKind = (typeof kinds)[number];
 
 interface Search {
   readonly search?: string;
@@ -42,14 +43,17 @@ export interface Names {
   readonly nameOf: (kind: NamedKind, id: number) => string;
 }
 
-/** Finds funds and donors, and the names of those that the choices hold. Names are kept in memory alone. */
-export function useNames(provision: string, wanted: Readonly<Record<NamedKind, readonly number[]>>): Names {
+/**
+ * Finds funds and donors, and the names of those that the choices hold. Names are kept in memory alone. They are asked for anew with each
+ * result of the report: a donor may have been erased, or have another name.
+ */
+export function useNames(provision: string, wanted: Readonly<Record<NamedKind, readonly number[]>>, result?: unknown): Names {
   const [known, setKnown] = useState<ReadonlyMap<string, string>>(new Map());
-  const missing = (['fund', 'donor'] as const).map((kind) => wanted[kind].filter((id) => !known.has(`${kind} ${String(id)}`)));
+  const missing = kinds.map((kind) => wanted[kind].filter((id) => !known.has(`${kind} ${String(id)}`)));
   const key = JSON.stringify(missing);
   const finders = useMemo(() => {
     const keep = (kind: NamedKind, found: readonly Found[]): readonly Found[] => {
-      setKnown((before) => new Map([...before, ...found.map(({ id, name, title = name }) => [`${kind} ${id}`, title] as const)]));
+      setKnown((before) => new Map([...before, ...found.map((each) => toEntry(kind, each))]));
       return found;
     };
     const finder = (kind: NamedKind) => async (search: string, signal: AbortSignal) =>
@@ -57,18 +61,36 @@ export function useNames(provision: string, wanted: Readonly<Record<NamedKind, r
     return { keep, findFunds: finder('fund'), findDonors: finder('donor') };
   }, [provision]);
   useEffect(() => {
-    const [funds = [], donors = []] = JSON.parse(key) as readonly (readonly number[])[];
-    for (const [kind, ids] of [['fund', funds] as const, ['donor', donors] as const]) {
-      // A name that cannot be found leaves the number, which is as exact.
-      if (ids.length > 0)
-        findNamed(kind, provision, { ids }).then(
-          (found) => finders.keep(kind, found),
-          () => undefined,
-        );
-    }
+    for (const [kind, ids] of toAsked(key))
+      findNamed(kind, provision, { ids }).then(
+        (found) => finders.keep(kind, found),
+        // A name that cannot be found leaves the number, which is as exact.
+        () => undefined,
+      );
   }, [key, provision, finders]);
+  const wantedKey = JSON.stringify(kinds.map((kind) => wanted[kind]));
+  useEffect(() => {
+    const asked = toAsked(wantedKey);
+    if (result === undefined || asked.length === 0) return undefined;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const asking = asked.map(async ([kind, ids]) => (await findNamed(kind, provision, { ids }, signal)).map((each) => toEntry(kind, each)));
+    Promise.all(asking).then(
+      (found) => setKnown(new Map(found.flat())),
+      () => {
+        if (!signal.aborted) setKnown(new Map());
+      },
+    );
+    return () => controller.abort();
+  }, [result, wantedKey, provision]);
   return { ...finders, nameOf: (kind, id) => known.get(`${kind} ${String(id)}`) ?? `No. ${String(id)}` };
 }
+
+const toEntry = (kind: NamedKind, { id, name, title = name }: Found) => [`${kind} ${id}`, title] as const;
+
+/** The kinds that have ids in a key, with the ids. */
+const toAsked = (key: string): [NamedKind, readonly number[]][] =>
+  (JSON.parse(key) as readonly (readonly number[])[]).flatMap((ids, place) => (ids.length > 0 ? [[kinds[place]!, ids]] : []));
 
 export type LineWords = Readonly<Record<'paymentTypes' | 'accountTypes' | 'statuses', readonly string[]>>;
 

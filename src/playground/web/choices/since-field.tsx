@@ -5,7 +5,7 @@ import receiptsQuery from '../queries/receipts.graphql?raw';
 import { askGateway } from '../session/gateway-client';
 import { createCellFormat } from '../values/cell-format';
 import { filterTitles } from './choice-texts';
-import { fetchCloses, type Close } from './closes';
+import { fetchCloses, useClosesChanges, type Close } from './closes';
 import type { ReportChoices } from './report-choices';
 import { StateField } from './state-field';
 
@@ -29,12 +29,17 @@ export function SinceField({ provision, choices, today, onChange }: SinceFieldPr
         if (!controller.signal.aborted) setProblem((error as Error).message);
       },
     );
-    fetchCloses(provision, controller.signal).then(
+    return () => controller.abort();
+  }, [provision]);
+  const changes = useClosesChanges();
+  useEffect(() => {
+    const controller = new AbortController();
+    fetchCloses(provision, { signal: controller.signal, withMonths: true }).then(
       (found) => setCloses(found.filter(({ isKept }) => isKept)),
       () => undefined,
     );
     return () => controller.abort();
-  }, [provision]);
+  }, [provision, changes]);
   const { format } = createCellFormat(navigator.languages);
   return (
     <div className="since">
@@ -56,7 +61,13 @@ export function SinceField({ provision, choices, today, onChange }: SinceFieldPr
           <ul>
             {closes.map(({ version, startDate, through, closedAt }) => (
               <li key={version}>
-                <button type="button" onClick={() => onChange({ ...choices, since: String(version), period: `${startDate}..${through}` })}>
+                <button
+                  type="button"
+                  onClick={() =>
+                    // A close covers dates of deposits.
+                    onChange({ ...choices, since: String(version), period: `${startDate}..${through}`, dateBasis: 'DEPOSIT_DATE' })
+                  }
+                >
                   <strong>
                     {format(startDate, 'date')} – {format(through, 'date')}
                   </strong>

@@ -77,7 +77,8 @@ function DownloadForm({ report, provision, onSessionChange, onClose }: DownloadD
     } catch (error) {
       if (signal.aborted) end('failed', 'The download was cancelled. Nothing was saved.');
       else {
-        end('failed', (error as Error).message);
+        const told = await (report.explain?.(error).catch(() => error) ?? error);
+        end('failed', (told as Error).message);
         hasFailed.current = true;
         onSessionChange();
       }

@@ -25,4 +25,6 @@ export interface DownloadableReport {
   readonly facts: readonly FileFact[];
   /** Writes the rows that are shown, with the columns that are shown. Rejects with the signal's reason when it is cancelled. */
   readonly write: (format: WrittenFormat, onProgress: (rows: number) => void, signal: AbortSignal) => Promise<Blob>;
+  /** Puts a refusal of the gateway's file in the words of the report, where it has better ones. */
+  readonly explain?: (error: unknown) => Promise<unknown>;
 }

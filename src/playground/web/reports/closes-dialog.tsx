@@ -2,10 +2,10 @@ import { useCallback, useEffect, useState, type SubmitEvent } from 'react';
 import { Button, DialogTrigger, Input, Label, Text, TextField } from 'react-aria-components';
 import type { ClosePeriodMutation, ReopenPeriodMutation } from '../../../generated/operations/graphql';
 import { toPeriodDates, type Today } from '../../../values/periods';
-import { fetchCloses, type Close } from '../choices/closes';
+import { fetchCloses, tellClosesChanged, type Close } from '../choices/closes';
 import closePeriodMutation from '../queries/close-period.graphql?raw';
 import reopenPeriodMutation from '../queries/reopen-period.graphql?raw';
-import { askGateway } from '../session/gateway-client';
+import { askGateway, GatewayError } from '../session/gateway-client';
 import { createCellFormat } from '../values/cell-format';
 import { ModalDialog } from '../dialogs/modal-dialog';
 
@@ -29,13 +29,26 @@ interface Outcome {
   readonly isFault: boolean;
   readonly months?: ClosedMonths;
 }
-const toFault = (error: unknown): Outcome => ({ text: (error as Error).message, isFault: true });
+
+/** A refusal in the words of the person: dates as elsewhere on the page, and no name of an argument. */
+function toFault(error: unknown): Outcome {
+  if (error instanceof GatewayError && error.code === 'PRIVILEGE_NOT_FOUND')
+    return { text: 'You may not close or reopen months any more. Ask your administrator for the right.', isFault: true };
+  const { format } = createCellFormat(navigator.languages);
+  const text = (error as Error).message
+    .replace(/^(through|note|reason): /, '')
+    .replace(/\b\d{4}-\d\d-\d\d\b(?!T)/g, (date) => format(date, 'date'));
+  return { text, isFault: true };
+}
+
 type ClosedMonths = ClosePeriodMutation['closePeriod']['close']['months'];
 
 function Closes({ provision, now, onDone }: ClosesProps & { readonly onDone: () => void }) {
   const [closes, setCloses] = useState<readonly Close[]>();
   const [outcome, setOutcome] = useState<Outcome>();
-  const [isBusy, setIsBusy] = useState(false);
+  /** What is under way, in words; undefined while nothing is. */
+  const [doing, setDoing] = useState<string>();
+  const isBusy = doing !== undefined;
   const [reopened, setReopened] = useState<Close>();
   const { format } = createCellFormat(navigator.languages);
   const load = useCallback(() => fetchCloses(provision).then(setCloses), [provision]);
@@ -43,23 +56,29 @@ function Closes({ provision, now, onDone }: ClosesProps & { readonly onDone: () 
     load().catch((error: unknown) => setOutcome(toFault(error)));
   }, [load]);
   /** Changes the closes, and tells the outcome. The list is read again whatever the outcome is: a colleague may have changed it. */
-  const change = async (work: () => Promise<Outcome>): Promise<void> => {
-    setIsBusy(true);
+  const change = async (words: string, work: () => Promise<Outcome>): Promise<void> => {
+    // Enter sends a form whose button is pending.
+    if (isBusy) return;
+    setDoing(words);
+    setOutcome(undefined);
     const result = await work().catch(toFault);
     await load().catch(() => undefined);
     setOutcome(result);
-    if (!result.isFault) setReopened(undefined);
-    setIsBusy(false);
+    if (!result.isFault) {
+      setReopened(undefined);
+      tellClosesChanged();
+    }
+    setDoing(undefined);
   };
   const close = (through: string, note: string): Promise<void> =>
-    change(async () => {
+    change('Closing… If the books are being changed, this waits for it.', async () => {
       const request = { query: closePeriodMutation, variables: { through, note } };
       const { closePeriod } = await askGateway<ClosePeriodMutation>(provision, request);
       const { months } = closePeriod.close;
       return { text: `The books are closed through ${format(through, 'date')}.`, isFault: false, months };
     });
   const reopen = (through: string, reason: string): Promise<void> =>
-    change(async () => {
+    change('Reopening… If the books are being changed, this waits for it.', async () => {
       const request = { query: reopenPeriodMutation, variables: { through, reason } };
       const { reopenPeriod } = await askGateway<ReopenPeriodMutation>(provision, request);
       const { closedThrough } = reopenPeriod;
@@ -73,7 +92,7 @@ function Closes({ provision, now, onDone }: ClosesProps & { readonly onDone: () 
         {closes && (closedThrough === undefined ? 'Nothing is closed yet.' : `Closed through ${format(closedThrough, 'date')}.`)} The money
         of closed months changes only by what an operator lets in, and then the report says so.
       </p>
-      <p role={outcome?.isFault ? 'alert' : 'status'}>{outcome?.text}</p>
+      <p role={outcome?.isFault ? 'alert' : 'status'}>{doing ?? outcome?.text}</p>
       {outcome?.months && <MonthTable months={outcome.months} />}
       {reopened ? (
         <ReopenForm through={reopened.through} {...{ isBusy }} onReopen={reopen} onBack={() => setReopened(undefined)} />

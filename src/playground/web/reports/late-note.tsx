@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react';
-import type { LateChangesQuery } from '../../../generated/operations/graphql';
-import { fetchCloses, findClose, type Close } from '../choices/closes';
+import type { LateGiftsQuery, LostLinesQuery } from '../../../generated/operations/graphql';
+import { fetchCloses, findClose, useClosesChanges, type Close } from '../choices/closes';
 import { defaultChoices, type ReportChoices } from '../choices/report-choices';
-import lateChangesQuery from '../queries/late-changes.graphql?raw';
+import lateGiftsQuery from '../queries/late-gifts.graphql?raw';
+import lostLinesQuery from '../queries/lost-lines.graphql?raw';
 import { isStopped } from '../rows/gateway-faults';
 import { askGateway } from '../session/gateway-client';
-import { createCellFormat, writeSigned } from '../values/cell-format';
-import { atScale, readDecimal, writeDecimal } from '../values/exact-decimal';
+import { createCellFormat } from '../values/cell-format';
 import type { ReportPlan } from './use-report';
 
 interface LateNoteProps {
@@ -15,58 +15,110 @@ interface LateNoteProps {
   readonly onChange: (choices: ReportChoices) => void;
 }
 
+/** What came late in a report. */
 interface Late {
-  readonly close: Close;
-  readonly changes: number;
+  readonly gifts: number;
+  /** The sum of the gifts, each once. */
   readonly amount: string;
+  readonly closedThrough: string;
+  /** The first close of the report whose state is kept, to compare with; undefined where none is kept. */
+  readonly since: Close | undefined;
+  /** True where a line is gone or has moved out since then. Such a line is in no report, and the filter “late” does not find it. */
+  readonly hasLost: boolean;
 }
 
-/** Says what came late: the changes of money since the close of a report's period. Nothing is said where all is as it was closed. */
+type Found = { readonly of: ReportPlan } & ({ readonly late: Late | undefined } | { readonly isUnknown: true });
+
+/** Says what came late in a report, by the gateway's own rule. Nothing is said where all is as it was closed. */
 export function LateNote({ provision, plan, onChange }: LateNoteProps) {
-  const [found, setFound] = useState<{ readonly of: ReportPlan; readonly late: Late | undefined }>();
+  const [found, setFound] = useState<Found>();
+  const changes = useClosesChanges();
   useEffect(() => {
     const controller = new AbortController();
     findLate(provision, plan, controller.signal).then(
       (late) => setFound({ of: plan, late }),
-      // The report is right without the note, and tells a failure of the gateway itself.
       (error: unknown) => {
-        if (!isStopped(error)) setFound(undefined);
+        if (!controller.signal.aborted && !isStopped(error)) setFound({ of: plan, isUnknown: true });
       },
     );
     return () => controller.abort();
-  }, [provision, plan]);
-  if (found?.of !== plan || !found.late) return null;
-  const { close, changes, amount } = found.late;
+  }, [provision, plan, changes]);
+  if (found?.of !== plan) return null;
+  // The report itself is right without the note.
+  if ('isUnknown' in found)
+    return (
+      <p className="late-note" role="note">
+        Late changes could not be read.
+      </p>
+    );
+  if (!found.late) return null;
+  const { since, hasLost } = found.late;
   const { format } = createCellFormat(navigator.languages);
-  const { period, dateBasis, pending, funds, giftDateFrom, giftDateTo } = plan.choices;
-  const kept = { period, dateBasis, pending, funds, giftDateFrom, giftDateTo };
+  const [late, closed] = describeLate(found.late);
+  const lost = hasLost && since ? `Lines were removed or moved out since the close through ${format(since.through, 'date')}.` : undefined;
+  // The conditions stay, so that the changes lead to the figures of this report.
+  const { report, compare, splitBy, limit } = defaultChoices('changes');
   return (
     <p className="late-note" role="note">
-      <strong>
-        {format(changes, 'count')} {changes === 1 ? 'late change' : 'late changes'} since the close through {format(close.through, 'date')}:{' '}
-        {writeSigned(amount, 'money', navigator.languages)}
-      </strong>
-      <button type="button" onClick={() => onChange({ ...defaultChoices('changes'), ...kept, since: String(close.version) })}>
-        See what changed
-      </button>
+      <span>
+        {late && <strong>{late}</strong>} {closed} {lost}
+      </span>
+      {since ? (
+        <button type="button" onClick={() => onChange({ ...plan.choices, report, compare, splitBy, limit, since: String(since.version) })}>
+          See what changed
+        </button>
+      ) : (
+        <span>What was removed or moved out is not known: the state at the close is no longer kept.</span>
+      )}
     </p>
   );
 }
 
-/** The changes of money since the close of the whole period of a report; undefined where it is open, or nothing came late. */
-async function findLate(provision: string, plan: ReportPlan, signal: AbortSignal): Promise<Late | undefined> {
-  const { period, choices, fileDocument } = plan;
-  if (period.endDate === undefined || choices.state !== '') return undefined;
-  const close = findClose(await fetchCloses(provision, signal), period.endDate);
-  // What came late since a close whose state was pruned is not known line by line. The filter “late” still finds the lines.
-  if (!close?.isKept) return undefined;
-  const variables = { ...fileDocument.variables, from: { version: close.version } };
-  const { depositChanges } = await askGateway<LateChangesQuery>(provision, { query: lateChangesQuery, variables }, signal);
-  const late = (depositChanges?.classes ?? []).filter(({ class: name }) => !WITHOUT_MONEY.includes(name));
-  const changes = late.reduce((sum, each) => sum + each.changes, 0);
-  const cents = late.reduce((sum, { effect }) => sum + atScale(readDecimal(effect.byTransaction.amount)!, SCALE), 0n);
-  return changes === 0 ? undefined : { close, changes, amount: writeDecimal({ digits: cents, scale: SCALE }) };
+/** The late gifts in words, and how far the books are closed; the first is missing where no gift is late. */
+function describeLate({ gifts, amount, closedThrough }: Late): [string | undefined, string] {
+  const { format } = createCellFormat(navigator.languages);
+  const sum = format(amount, 'money');
+  const late =
+    gifts === 1
+      ? `1 late gift of ${sum}: new or changed since its month was closed.`
+      : `${format(gifts, 'count')} late gifts of ${sum} together: new or changed since their months were closed.`;
+  return [gifts === 0 ? undefined : late, `The books are closed through ${format(closedThrough, 'date')}.`];
 }
 
-const SCALE = 2;
-const WITHOUT_MONEY: readonly string[] = ['REKEYED', 'ERASED', 'RELABELLED'];
+/** What came late in a report of the newest books; undefined where nothing did. */
+async function findLate(provision: string, plan: ReportPlan, signal: AbortSignal): Promise<Late | undefined> {
+  const { period, choices, fileDocument } = plan;
+  // The lines of a past state are late by the closes of that state.
+  if (choices.state !== '') return undefined;
+  const closes = await fetchCloses(provision, { signal });
+  const closedThrough = closes[0]?.through;
+  const { startDate = '' } = period;
+  if (closedThrough === undefined || (choices.dateBasis === 'DEPOSIT_DATE' && startDate > closedThrough)) return undefined;
+  const { variables } = fileDocument;
+  const filter = { ...(variables.filter as object | undefined), late: true };
+  const kept = closes.filter(({ isKept }) => isKept);
+  const since = findClose(kept, startDate) ?? kept[0];
+  const [{ depositSummary }, hasLost] = await Promise.all([
+    askGateway<LateGiftsQuery>(provision, { query: lateGiftsQuery, variables: { ...variables, filter } }, signal),
+    since ? hasLostLines(provision, { variables, since, closedThrough }, signal) : false,
+  ]);
+  const all = depositSummary?.all;
+  const gifts = all?.transactions ?? 0;
+  if (gifts === 0 && !hasLost) return undefined;
+  return { gifts, amount: all?.byTransaction.amount ?? '0.00', closedThrough, since, hasLost };
+}
+
+interface LostOptions {
+  readonly variables: ReportPlan['fileDocument']['variables'];
+  readonly since: Close;
+  readonly closedThrough: string;
+}
+
+/** True where a line of a closed date is no longer in a report that had it at a close. Of the lines that moved, the first thousand are read. */
+async function hasLostLines(provision: string, { variables, since, closedThrough }: LostOptions, signal: AbortSignal): Promise<boolean> {
+  const request = { query: lostLinesQuery, variables: { ...variables, from: { version: since.version } } };
+  const { depositChanges } = await askGateway<LostLinesQuery>(provision, request, signal);
+  return (depositChanges?.nodes ?? []).some(
+    ({ wasInside, isInside, before }) => wasInside && !isInside && before !== null && before.depositDate <= closedThrough,
+  );
+}

@@ -8,7 +8,7 @@ import { describeFetched } from '../choices/choice-texts';
 import { bridgeFacts } from './change-bridge';
 import { describeCrossings } from './period-crossings';
 import { dateBases, definitionOf, pendingChoices } from '../choices/report-definitions';
-import type { ReportResult } from './use-report';
+import { explainState, type ReportResult } from './use-report';
 
 interface Shown {
   readonly result: ReportResult;
@@ -16,10 +16,11 @@ interface Shown {
   /** The conditions in words. */
   readonly conditions: readonly string[];
   readonly client: TableClient;
+  readonly provision: string;
 }
 
 /** Describes the shown rows of a report for the dialog that makes files of them. */
-export function toDownload({ result, view, conditions, client }: Shown): DownloadableReport {
+export function toDownload({ result, view, conditions, client, provision }: Shown): DownloadableReport {
   const { plan, table } = result;
   const { choices, columns, fileDocument, period } = plan;
   const { title, rows } = definitionOf(choices.report);
@@ -39,6 +40,7 @@ export function toDownload({ result, view, conditions, client }: Shown): Downloa
     facts,
     write: (format, onProgress, signal) =>
       client.write({ table: table.id, serial: view.arranged.serial, format, title, facts, columnIds: view.columnIds }, onProgress, signal),
+    explain: (error) => explainState(error, provision, plan),
   };
 }
 

@@ -58,7 +58,6 @@ export function ReportView({
   onShowGraphql,
 }: ReportViewProps) {
   const { title, answers, rows, needs } = definitionOf(choices.report);
-  const names = useNames(provision, { fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] });
   const readsDonors = mayReadDonors(viewer);
   const maySave = readsDonors && rows !== 'versions';
   // A page may stay open over midnight: the next render plans “last month” anew, like the dates that the form shows. The day is that of the
@@ -72,6 +71,8 @@ export function ReportView({
     [choices, today, fiscalYearStart, timeZone, readsDonors],
   );
   const { state, run, stop } = useReport(plan, { provision, client, onSessionChange });
+  const named = { fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] };
+  const names = useNames(provision, named, state.kind === 'done' ? state.result : undefined);
   const [copied, setCopied] = useState('');
   // The chart stays in front when another period is chosen.
   const [tab, setTab] = useState<Key>('table');
@@ -260,7 +261,9 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
               <Tab id="table">Table</Tab>
               {hasChart(choices.report) && <Tab id="chart">Chart</Tab>}
             </TabList>
-            {view && <DownloadDialog {...{ provision, onSessionChange }} report={toDownload({ result, view, conditions, client })} />}
+            {view && (
+              <DownloadDialog {...{ provision, onSessionChange }} report={toDownload({ result, view, conditions, client, provision })} />
+            )}
           </div>
           {/* The table stays while the chart is shown, with its search and its columns: a file is of what it shows. */}
           <TabPanel id="table" className="view" shouldForceMount>

@@ -182,7 +182,7 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
 }
 
 /** An error in words for a state that the books have not had, or that was pruned. Any other error stays as it is. */
-async function explainState(error: unknown, provision: string, { choices, timeZone }: ReportPlan): Promise<unknown> {
+export async function explainState(error: unknown, provision: string, { choices, timeZone }: ReportPlan): Promise<unknown> {
   if (!(error instanceof GatewayError)) return error;
   if (/^from is version /.test(error.message))
     return new GatewayError('The books were in that state only later than in the other one: compare an earlier state with a later one.');

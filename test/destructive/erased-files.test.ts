@@ -165,15 +165,13 @@ test('`vacuum` says where segments of the log are used again with erased texts, 
     await run('import', file, '--organization', 'Church', '--allow-mismatch');
     await run('donor', 'erase', '--organization', 'Church', '--donor', '7', '--reason', 'Request 12');
 
+    // A value of the database is shown to the gateway, and checkpoints do not go by it.
+    await client!.query('ALTER DATABASE deposit_gateway SET wal_recycle = off');
     expect((await run('vacuum')).split('\n').slice(-3)).toEqual([
       'No recovery needs the write-ahead log from before any more; archives and replicas keep theirs as they are told to',
       'The server uses segments of the log again (wal_recycle), and they keep old bytes until they are written over: set wal_recycle = off in postgresql.conf, reload it, and run `vacuum` again',
       '',
     ]);
-    expect(await findTexts(join(directory, 'primary', 'pg_wal'))).toContain('Vorbläck');
-    // A value of the database is shown to the gateway, and checkpoints do not go by it.
-    await client!.query('ALTER DATABASE deposit_gateway SET wal_recycle = off');
-    expect(JSON.parse(await run('--json', 'vacuum'))).toMatchObject({ isLogPassed: true, isLogRecycled: true });
     expect(await findTexts(join(directory, 'primary', 'pg_wal'))).toContain('Vorbläck');
     await client!.query('ALTER DATABASE deposit_gateway RESET wal_recycle');
 

@@ -7,16 +7,17 @@ import { rethrowUnreadable } from './secret-file';
 export interface RegisteredErasure {
   readonly organization: string;
   readonly donorId: number;
+  readonly erasedAt: string;
   readonly erasedBy: string | null;
   readonly reason: string;
 }
 
-/** Reads the register in a file. Throws an OperatorError, which names the file, for one that is none. */
+/** Reads the register in a file, the earliest erasure first. Throws an OperatorError, which names the file, for one that is none. */
 export async function readRegister(file: string): Promise<RegisteredErasure[]> {
   const rows = parse(file, await readFile(file).catch(rethrowUnreadable(file)));
   const isRegister = Array.isArray(rows) && rows.every(isErasure);
   if (!isRegister) throw new OperatorError(`${file} is no register of erased donors: write one with \`donor erased --json\``);
-  return rows;
+  return rows.toSorted((a, b) => Date.parse(a.erasedAt) - Date.parse(b.erasedAt));
 }
 
 function parse(file: string, content: Uint8Array): unknown {
@@ -30,11 +31,13 @@ function parse(file: string, content: Uint8Array): unknown {
 
 function isErasure(row: unknown): row is RegisteredErasure {
   if (typeof row !== 'object' || row === null) return false;
-  const { organization, donorId, erasedBy, reason } = row as Readonly<Record<string, unknown>>;
+  const { organization, donorId, erasedAt, erasedBy, reason } = row as Readonly<Record<string, unknown>>;
   return (
     typeof organization === 'string' &&
     Number.isSafeInteger(donorId) &&
     (donorId as number) > 0 &&
+    typeof erasedAt === 'string' &&
+    !Number.isNaN(Date.parse(erasedAt)) &&
     (erasedBy === null || typeof erasedBy === 'string') &&
     typeof reason === 'string' &&
     // PostgreSQL holds no NUL.

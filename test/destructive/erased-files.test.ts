@@ -1,14 +1,20 @@
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { Client } from 'pg';
+import { childOptions } from '../../src/data/embedded/postgres-cluster';
+import { openPostgresHome } from '../../src/data/embedded/postgres-home';
 import { inDirectory } from '../support/backed-up-gateway';
 import { runCommand, startServe, succeed } from '../support/command';
 import { asServing } from '../support/database';
 import { toNdjson } from '../support/deposit-files';
 import { graphql, v2Line } from '../support/gateway';
 import { createReplicatedDatabase, REPLICATED } from '../support/replicated-database';
+import { until } from '../support/until';
 
 /** A text that no compression of PostgreSQL makes shorter, so that it lies outside of its row as it is. */
 const LONG = randomBytes(9000).toString('base64url');
@@ -119,6 +125,66 @@ test('no file has a text of an erased donor: not the database, its log, a replic
     const versions = JSON.parse(await succeed(inDirectory(erased), ['--json', 'donor', 'erased'])) as object[];
     expect(versions).toMatchObject([{ organization: 'Church', donorId: 7, version: 3, reason: 'Request 12' }]);
   } finally {
+    await database.drop();
+    rmSync(root, { recursive: true, force: true });
+  }
+});
+
+/** Starts a stopped primary with PostgreSQL's own defaults. The embedded server turns the second use of segments off on its command line. */
+async function startWithDefaults(databaseUrl: string): Promise<ChildProcess> {
+  const { searchParams, port } = new URL(databaseUrl);
+  const directory = searchParams.get('host')!;
+  const home = await openPostgresHome(dirname(directory));
+  const settings = { listen_addresses: '', unix_socket_directories: directory, port };
+  const words = ['-D', join(directory, 'primary'), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  return spawn(join(home.bin, 'postgres'), words, { ...childOptions(home), stdio: 'ignore' });
+}
+
+async function connect(connectionString: string): Promise<Client | undefined> {
+  const client = new Client({ connectionString });
+  client.on('error', () => undefined);
+  return client.connect().then(
+    () => client,
+    () => undefined,
+  );
+}
+
+test('`vacuum` says where segments of the log are used again with erased texts, and takes them out when they are not any more', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'gateway-recycled-'));
+  const database = await createReplicatedDatabase();
+  await database.stop();
+  const server = await startWithDefaults(database.url);
+  let client: Client | undefined;
+  try {
+    await until(async () => (client = await connect(database.url)) !== undefined);
+    const directory = new URL(database.url).searchParams.get('host')!;
+    const run = (...words: string[]) => succeed({ ...REPLICATED, DATABASE_URL: database.url }, words);
+    await run('organization', 'create', 'Church');
+    const file = join(root, 'lines.ndjson');
+    await writeFile(file, toNdjson(toLines(FIRST)));
+    await run('import', file, '--organization', 'Church', '--allow-mismatch');
+    await run('donor', 'erase', '--organization', 'Church', '--donor', '7', '--reason', 'Request 12');
+
+    // A value of the database is shown to the gateway, and checkpoints do not go by it.
+    await client!.query('ALTER DATABASE deposit_gateway SET wal_recycle = off');
+    expect((await run('vacuum')).split('\n').slice(-3)).toEqual([
+      'No recovery needs the write-ahead log from before any more; archives and replicas keep theirs as they are told to',
+      'The server uses segments of the log again (wal_recycle), and they keep old bytes until they are written over: set wal_recycle = off in postgresql.conf, reload it, and run `vacuum` again',
+      '',
+    ]);
+    expect(await findTexts(join(directory, 'primary', 'pg_wal'))).toContain('Vorbläck');
+    await client!.query('ALTER DATABASE deposit_gateway RESET wal_recycle');
+
+    await client!.query('ALTER SYSTEM SET wal_recycle = off');
+    await client!.query('SELECT pg_reload_conf()');
+    await until(async () => (await client!.query<{ wal_recycle: string }>('SHOW wal_recycle')).rows[0]!.wal_recycle === 'off');
+    expect(JSON.parse(await run('--json', 'vacuum'))).toMatchObject({ isLogPassed: true, isLogRecycled: false });
+    expect(await findTexts(directory)).toEqual(['Kingstayx']);
+  } finally {
+    await client?.end();
+    const ended = once(server, 'exit');
+    server.kill('SIGINT');
+    await ended;
     await database.drop();
     rmSync(root, { recursive: true, force: true });
   }

@@ -8,7 +8,7 @@ import {
   loadBackup,
   type FaultyAudit,
 } from '../../domain/backup/backup-service';
-import { rewriteTables } from '../../data/schema/table-rewrite';
+import { rewriteTables, type TableRewrite } from '../../data/schema/table-rewrite';
 import { OperatorError } from '../../errors';
 import type { BackupManifest, OpenArchive } from '../../formats/backup-archive';
 import type { Services } from '../../services';
@@ -20,7 +20,7 @@ import { readRegister, type RegisteredErasure } from '../erasure-register';
 import { onStopSignal } from '../stop-signals';
 import { formatTable, printResult, startProgress, type Terminal } from '../terminal';
 import { writeWhole } from '../whole-file';
-import { assertRewritten } from './database-commands';
+import { describeHeldRows, describeLog } from './database-commands';
 
 const PASSPHRASE_FILE = ['--passphrase-file <file>', 'file whose first line is the passphrase; by default it is asked for'] as const;
 const PROGRESS = '{value} bytes | {duration_formatted}';
@@ -80,15 +80,17 @@ export function restoreCommand(context: () => CommandContext): Command {
       const archive = await openBackupFile(terminal, file, options);
       let auditFaults: FaultyAudit[] = [];
       let erasedAgain: RestoredErasures | undefined;
+      let rewrite: TableRewrite | undefined;
       await untilSignal((signal) =>
         buildDatabase(config, signal, async (address) => {
           tellDatabase(context());
           auditFaults = await loadAndCompare(context(), address, withProgress(terminal, archive), signal);
           await useServices(config, address, async (services) => {
-            erasedAgain = register && (await eraseAgain(services, register));
             await services.backups.noteRestore(archive.manifest);
+            erasedAgain = register && (await eraseAgain(services, register));
           });
-          if (erasedAgain && erasedAgain.donors > 0) assertRewritten(await rewriteTables(address));
+          // A donor without texts may have a gift that has a memo from the donor before.
+          if (erasedAgain && erasedAgain.registered > 0) rewrite = await rewriteTables(address);
         }),
       );
       const { manifest } = archive;
@@ -97,12 +99,14 @@ export function restoreCommand(context: () => CommandContext): Command {
         formatComparison(manifest),
         `Restored the backup of ${manifest.createdAt}; nobody is logged in`,
         describeErased(erasedAgain),
+        ...(rewrite === undefined ? [] : [describeLog(rewrite)]),
         ...(place === undefined ? [] : [`The data lie outside DATA_DIR, in ${place}`]),
       ].join('\n');
       const compared = isCompared(manifest);
-      const result = { file, ...describe(manifest), compared, auditFaults, place: place ?? null, erasedAgain: erasedAgain ?? null };
+      const erasure = { erasedAgain: erasedAgain ?? null, rewrite: rewrite ?? null };
+      const result = { file, ...describe(manifest), compared, auditFaults, place: place ?? null, ...erasure };
       printResult(terminal, json, result, text);
-      failFor(auditFaults);
+      failFor(auditFaults, rewrite && describeHeldRows(rewrite));
     });
 }
 
@@ -112,23 +116,28 @@ interface RestoreOptions extends PassphraseOptions {
 
 /** The donors of a register that a restore has erased again, and the organizations of the register that the backup does not have. */
 interface RestoredErasures {
+  /** The donors whose texts the backup had. */
   readonly donors: number;
+  /** The same with those whom it had no text of. */
+  readonly registered: number;
   readonly unknownOrganizations: readonly string[];
 }
 
 async function eraseAgain({ organizations, erasures }: Services, register: readonly RegisteredErasure[]): Promise<RestoredErasures> {
   const known = new Map((await organizations.list()).map(({ id, name }) => [name, id]));
   const names = [...new Set(register.map(({ organization }) => organization))];
-  let donors = 0;
+  let [donors, registered] = [0, 0];
   for (const name of names) {
     const id = known.get(name);
-    if (id !== undefined)
-      donors += await erasures.eraseAgain(
-        id,
-        register.filter(({ organization }) => organization === name),
-      );
+    if (id === undefined) continue;
+    const again = await erasures.eraseAgain(
+      id,
+      register.filter(({ organization }) => organization === name),
+    );
+    donors += again.withTexts;
+    registered += again.registered;
   }
-  return { donors, unknownOrganizations: names.filter((name) => !known.has(name)) };
+  return { donors, registered, unknownOrganizations: names.filter((name) => !known.has(name)) };
 }
 
 const NO_REGISTER =

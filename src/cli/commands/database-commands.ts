@@ -41,25 +41,30 @@ export function vacuumCommand(context: () => CommandContext): Command {
       const { terminal, json } = context();
       const rewrite = await withDatabase(context(), ({ address }) => rewriteTables(address));
       printResult(terminal, json, rewrite, describeRewrite(rewrite));
-      assertRewritten(rewrite);
+      const reason = describeHeldRows(rewrite);
+      if (reason !== '') throw new OperatorError(reason);
     });
 }
 
-/** Throws an OperatorError when rows that were overwritten are still in the tables, because transactions from before may read them. */
-export function assertRewritten({ tables }: TableRewrite): void {
+/** The rows that were overwritten and are still in the tables, because transactions from before may read them; empty when there are none. */
+export function describeHeldRows({ tables }: TableRewrite): string {
   const held = tables.filter(({ heldRows }) => heldRows > 0).map(({ table, heldRows }) => `${table}: ${heldRows}`);
-  if (held.length > 0)
-    throw new OperatorError(
-      `Transactions from before still read rows that were overwritten (${held.join(', ')}): run \`vacuum\` again when reports, backups and the queries of replicas that began before have ended`,
-    );
+  if (held.length === 0) return '';
+  return `Transactions from before still read rows that were overwritten (${held.join(', ')}): run \`vacuum\` again when reports, backups and the queries of replicas that began before have ended`;
 }
 
-function describeRewrite({ tables, isLogPassed }: TableRewrite): string {
-  const rows = tables.map(({ table, bytesBefore, bytesAfter }) => [table, String(bytesBefore), String(bytesAfter)]);
-  return [
-    formatTable(['TABLE', 'BYTES BEFORE', 'BYTES AFTER'], rows),
-    isLogPassed
-      ? 'No recovery needs the write-ahead log from before any more; archives and replicas keep theirs as they are told to'
-      : 'The write-ahead log from before has the old rows until its segments are removed or written over: ask whoever runs the server',
-  ].join('\n');
+function describeRewrite(rewrite: TableRewrite): string {
+  const rows = rewrite.tables.map(({ table, bytesBefore, bytesAfter }) => [table, String(bytesBefore), String(bytesAfter)]);
+  return [formatTable(['TABLE', 'BYTES BEFORE', 'BYTES AFTER'], rows), describeLog(rewrite)].join('\n');
 }
+
+/** The old rows that the write-ahead log may have after a rewrite, and the way to be rid of them. */
+export function describeLog({ isLogPassed, isLogRecycled }: TableRewrite): string {
+  const passed = isLogPassed
+    ? 'No recovery needs the write-ahead log from before any more; archives and replicas keep theirs as they are told to'
+    : 'The write-ahead log from before has the old rows until its segments are removed or written over: ask whoever runs the server';
+  return isLogRecycled ? `${passed}\n${RECYCLED}` : passed;
+}
+
+const RECYCLED =
+  'The server uses segments of the log again (wal_recycle), and they keep old bytes until they are written over: set wal_recycle = off in postgresql.conf, reload it, and run `vacuum` again';

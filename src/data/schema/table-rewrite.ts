@@ -17,6 +17,8 @@ export interface TableRewrite {
   readonly tables: readonly RewrittenTable[];
   /** True when the write-ahead log from before is needed by no recovery any more; false where the role may not see to that. */
   readonly isLogPassed: boolean;
+  /** True when the server uses segments of its log again (`wal_recycle`), or may: they keep old bytes until they are written over. */
+  readonly isLogRecycled: boolean;
 }
 
 /** The tables that have texts of donors. A partition is named by itself, because Citus passes a command on to no other. */
@@ -46,7 +48,8 @@ export async function rewriteTables(address: DatabaseAddress): Promise<TableRewr
         }
         tables.push({ table, bytesBefore, bytesAfter: await sizeOf(table), heldRows });
       }
-      return { tables, isLogPassed: await passLog(client) };
+      const isLogRecycled = (await client.query(RECYCLES_NOTHING)).rowCount === 0;
+      return { tables, isLogPassed: await passLog(client, isLogRecycled), isLogRecycled };
     });
   } catch (error) {
     throw toDataSourceError(error);
@@ -61,23 +64,38 @@ const PAUSE_MS = 1000;
  * Lets no recovery need what was logged before. A checkpoint removes the segments of the log that replicas without a slot have still to read,
  * so that it waits for them. Returns false where replicas do not come after, or the role may make no checkpoint.
  */
-async function passLog(client: Client): Promise<boolean> {
+async function passLog(client: Client, isLogRecycled: boolean): Promise<boolean> {
   const { rows } = await client.query<{ may: boolean }>(MAY_PASS);
   if (!rows[0]!.may) return false;
-  for (const statement of ['SELECT pg_switch_wal()', 'CHECKPOINT']) {
-    const end = Date.now() + MAX_REPLICA_WAIT_MS;
-    while ((await client.query(LATE_REPLICAS)).rowCount !== 0) {
-      if (Date.now() > end) return false;
-      await sleep(PAUSE_MS);
-    }
+  // Segments that were to be used again, before wal_recycle was turned off, lie ahead with old bytes. The log goes past the last one.
+  const ahead = isLogRecycled ? 0 : (await client.query<{ count: number }>(SEGMENTS_AHEAD)).rows[0]!.count;
+  for (const statement of [...Array<string>(ahead + 1).fill(NEXT_SEGMENT), 'CHECKPOINT']) {
+    if (!(await waitForReplicas(client))) return false;
     await client.query(statement);
   }
   return true;
 }
 
-const LATE_REPLICAS = 'SELECT FROM pg_stat_replication WHERE flush_lsn IS NULL OR flush_lsn < pg_current_wal_flush_lsn()';
+/** Resolves to true when the replicas have what is logged now. Later imports log on, so that none ever has all of it. */
+async function waitForReplicas(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ lsn: string }>('SELECT pg_current_wal_flush_lsn() AS lsn');
+  const end = Date.now() + MAX_REPLICA_WAIT_MS;
+  while ((await client.query(LATE_REPLICAS, [rows[0]!.lsn])).rowCount !== 0) {
+    if (Date.now() > end) return false;
+    await sleep(PAUSE_MS);
+  }
+  return true;
+}
+
+const LATE_REPLICAS = 'SELECT FROM pg_stat_replication WHERE flush_lsn IS NULL OR flush_lsn < $1::pg_lsn';
 const MAX_REPLICA_WAIT_MS = 60_000;
 
 /** VERBOSE tells the held rows by notices. Limits of the role must not end a rewrite. */
 const SETTINGS = `SET client_min_messages = 'info'; SET statement_timeout = '0'; SET lock_timeout = '0'; SET maintenance_work_mem = '256MB'`;
+/** A segment without a record is not left. */
+const NEXT_SEGMENT = `SELECT pg_logical_emit_message(false, 'deposit-gateway vacuum', ''); SELECT pg_switch_wal()`;
+const SEGMENTS_AHEAD = `SELECT count(*)::int AS count FROM pg_ls_waldir()
+  WHERE name ~ '^[0-9A-F]{24}$' AND name > pg_walfile_name(pg_current_wal_insert_lsn())`;
+/** Checkpoints go by the server's own value. That of a role or a database is shown to their sessions in its place. */
+const RECYCLES_NOTHING = `SELECT FROM pg_settings WHERE name = 'wal_recycle' AND setting = 'off' AND source IN ('configuration file', 'command line')`;
 const MAY_PASS = `SELECT rolsuper AND NOT pg_is_in_recovery() AS may FROM pg_roles WHERE rolname = current_user`;

@@ -14,6 +14,14 @@ export interface ErasureResult {
   readonly mentions: Mentions;
 }
 
+/** The outcome of the erasing of a register's donors. */
+interface RepeatedErasures {
+  /** The donors who are erased from now on and were not before. */
+  readonly registered: number;
+  /** Those among them whose texts the books had. */
+  readonly withTexts: number;
+}
+
 interface ErasureOptions extends Erasure {
   /** True when the erasure is undone at its end. */
   readonly isTrial: boolean;
@@ -77,15 +85,17 @@ export class ErasureService {
 
   /**
    * Erases the donors of a register whom a restored backup does not have as erased, as one data version. Those that it does not know are
-   * erased too: a later import may bring them. Returns the number of donors.
+   * erased too: a later import may bring them. Of a donor who is there twice, the last erasure counts.
    */
-  eraseAgain(organizationId: number, register: readonly Erasure[]): Promise<number> {
+  eraseAgain(organizationId: number, register: readonly Erasure[]): Promise<RepeatedErasures> {
     const byDonor = new Map(register.map((erasure) => [erasure.donorId, erasure]));
     return this.store.inTransaction(organizationId, false, async (transaction) => {
       await transaction.lock();
-      const erasures = (await transaction.find([...byDonor.keys()])).filter(isToErase).map(({ donorId }) => byDonor.get(donorId)!);
-      if (erasures.length > 0) await transaction.erase(erasures);
-      return erasures.length;
+      const donors = (await transaction.find([...byDonor.keys()])).filter(isToErase);
+      // A row of the audit is written before the change.
+      for (const { donorId } of donors) await this.rights.note(organizationId, 'donor erase', `donor ${donorId}`);
+      if (donors.length > 0) await transaction.erase(donors.map(({ donorId }) => byDonor.get(donorId)!));
+      return { registered: donors.length, withTexts: donors.filter(({ hasTexts }) => hasTexts).length };
     });
   }
 }

@@ -133,6 +133,7 @@ describe('an operator who erases a donor', () => {
     const names = [
       { donor_first_name: '小明', donor_last_name: '王' },
       { donor_first_name: 'Li', donor_last_name: 'Ng', donor_id: 8 },
+      { donor_first_name: '雷', donor_last_name: '李', donor_id: 9 },
     ];
     await importInto(
       organization,
@@ -142,6 +143,7 @@ describe('an operator who erases a donor', () => {
       ['7', '王小明 asked by letter'],
       ['8', 'Mr Li Ng asked by letter'],
       ['8', 'NG, LI'],
+      ['9', '李雷 asked by letter'],
     ] as const)
       expect((await erase(organization, donor, reason)).stderr).toContain('it has a text of the donor (name)');
   });

@@ -1,7 +1,7 @@
 import { lineNames, type LineName } from '../../src/line/line-fields';
 import { compare, compareLines, toCents, type BookLine } from './book-entities';
 
-/** The classes in their order. ERASED is that of lines whose donor was forgotten between the two states. */
+/** The classes in their order. ERASED is that of lines of a donor who was forgotten after the first state. */
 export const CLASSES = ['MONEY', 'ADDED', 'REMOVED', 'MOVED', 'REKEYED', 'ERASED', 'RELABELLED'] as const;
 type ChangeClass = (typeof CLASSES)[number];
 
@@ -18,7 +18,7 @@ export interface Compared {
   readonly before: readonly BookLine[];
   readonly after: readonly BookLine[];
   readonly isInside: (line: BookLine) => boolean;
-  /** True for a line of the second state that was written anew because its donor was forgotten between the two. */
+  /** True for a line of the second state that was written anew, and was in a state between that of a donor who was forgotten. */
   readonly isErased: (line: BookLine) => boolean;
 }
 interface Side {

@@ -73,7 +73,7 @@ export function restoreCommand(context: () => CommandContext): Command {
     .description('makes the database of a backup, where there is none; an embedded one is in place when it is complete and compared')
     .argument('<file>', 'file that `backup` wrote')
     .option(...PASSPHRASE_FILE)
-    .option('--erased <file>', 'register of erased donors, from `donor erased --json`: erases again those whom the backup has texts of')
+    .option('--erased <file>', 'register of erased donors, from `donor erased --json`: they are erased again')
     .action(async (file: string, options: RestoreOptions) => {
       const { terminal, json, config } = context();
       const register = options.erased === undefined ? undefined : await readRegister(options.erased);
@@ -118,7 +118,7 @@ interface RestoreOptions extends PassphraseOptions {
 interface RestoredErasures {
   /** The donors whose texts the backup had. */
   readonly donors: number;
-  /** The same with those whom it had no text of. */
+  /** All donors of the register who were erased, those whom the backup had no text of among them. */
   readonly registered: number;
   readonly unknownOrganizations: readonly string[];
 }

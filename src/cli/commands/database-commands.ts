@@ -63,7 +63,7 @@ export function describeLog({ isLogPassed, isLogRecycled }: TableRewrite): strin
   const passed = isLogPassed
     ? 'No recovery needs the write-ahead log from before any more; archives and replicas keep theirs as they are told to'
     : 'The write-ahead log from before has the old rows until its segments are removed or written over: ask whoever runs the server';
-  return isLogRecycled ? `${passed}\n${RECYCLED}` : passed;
+  return isLogPassed && isLogRecycled ? `${passed}\n${RECYCLED}` : passed;
 }
 
 const RECYCLED =

@@ -67,11 +67,11 @@ export class ErasureStore {
     return (await books.list<{ version: number | null }>(organizationId, select))[0]!.version;
   }
 
-  /** True when a donor who has a line in a set, or whose gift one of its lines is now, was erased after the set's state. */
+  /** True when a line of a set is of a gift that was, in any state, of a donor who was erased after the set's state. */
   async isErasedIn(lineSet: LineSet, state: VersionStamp, books: RequestBooks): Promise<boolean> {
     const organization = Prisma.sql`organization_id = ${lineSet.organizationId}::int`;
     const erased = Prisma.sql`SELECT donor_id FROM erased_donor WHERE ${organization} AND version > ${numberOf(state)}::bigint`;
-    const gifts = Prisma.sql`SELECT id FROM transaction WHERE ${organization} AND donor_id IN (${erased})`;
+    const gifts = Prisma.sql`SELECT transaction_id FROM deposit_line WHERE ${organization} AND donor_id IN (${erased})`;
     const select = Prisma.sql`SELECT EXISTS (
         SELECT FROM deposit_line WHERE ${whereLines({ ...lineSet, state })} AND (donor_id IN (${erased}) OR transaction_id IN (${gifts}))
       ) AS found`;
@@ -175,8 +175,9 @@ LEFT JOIN (
   WHERE gift.organization_id = $1 AND gift.donor_id = ANY ($2::bigint[]) AND (gift.main_memo <> '' OR share.memo <> '')
 ) AS memo ON memo.id = asked.id
 LEFT JOIN (
-  SELECT DISTINCT donor_id AS id FROM deposit_line
-  WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[]) AND ${hasText(LINE_TEXTS)}
+  SELECT donor_id AS id FROM deposit_line WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[]) AND ${hasText(LINE_TEXTS)}
+  UNION SELECT gift.donor_id FROM transaction gift JOIN deposit_line past ON past.organization_id = $1 AND past.transaction_id = gift.id
+  WHERE gift.organization_id = $1 AND gift.donor_id = ANY ($2::bigint[]) AND (past.designation_memo <> '' OR past.main_memo <> '')
 ) AS line ON line.id = asked.id
 LEFT JOIN (SELECT DISTINCT donor_id AS id FROM erased_donor WHERE organization_id = $1) AS erased ON erased.id = asked.id
 ORDER BY asked.id`;
@@ -212,21 +213,22 @@ const STAGE_TEXTS = [
 const LEAST_TEXT = 3;
 /** A city, a state and a zip are many people's. */
 const NAMING = ['first_name', 'last_name', 'address1', 'address2', 'address3', 'phone', 'email'];
-/** The whole name has more letters than its parts, of which Chinese ones have one or two. */
-const WHOLE_NAMES = [
-  'last_name || first_name',
-  `last_name || ' ' || first_name`,
-  'first_name || last_name',
-  `first_name || ' ' || last_name`,
-];
+/** The whole name has more letters than its parts. In Chinese it has two or more, and no space between. */
+const WHOLE_NAMES = [`last_name || ' ' || first_name`, `first_name || ' ' || last_name`];
+const UNSPACED_NAMES = ['last_name || first_name', 'first_name || last_name'];
+const ofBoth = (name: string, more = ''): string => `CASE WHEN first_name <> '' AND last_name <> ''${more} THEN ${name} END`;
+const IS_CHINESE = ` AND first_name || last_name COLLATE "C" ~ '[\\u2E80-\\u9FFF\\uAC00-\\uD7FF\\U00020000-\\U0003FFFF]'`;
 const NAMED = [
-  ...NAMING.map((column) => [column, column] as const),
-  ...WHOLE_NAMES.map((name) => ['name', `CASE WHEN first_name <> '' AND last_name <> '' THEN ${name} END`] as const),
+  ...NAMING.map((column) => [column, column, LEAST_TEXT] as const),
+  ...WHOLE_NAMES.map((name) => ['name', ofBoth(name), LEAST_TEXT] as const),
+  ...UNSPACED_NAMES.map((name) => ['name', ofBoth(name, IS_CHINESE), 2] as const),
 ];
 const FIND_IN_REASON = `
-SELECT field FROM (${NAMED.map(([field, text]) => `SELECT '${field}' AS field, ${text} AS text FROM donor_text`).join(' UNION ALL ')}) AS named
-WHERE (char_length(btrim(text)) >= ${LEAST_TEXT} AND strpos(lower($1::text), lower(btrim(text))) > 0)
-  OR (char_length(fold_for_search(text)) >= ${LEAST_TEXT} AND strpos(fold_for_search($1::text), fold_for_search(text)) > 0)
+SELECT field FROM (
+  ${NAMED.map(([field, text, least]) => `SELECT '${field}' AS field, ${text} AS text, ${least} AS least FROM donor_text`).join(' UNION ALL ')}
+) AS named
+WHERE (char_length(btrim(text)) >= least AND strpos(lower($1::text), lower(btrim(text))) > 0)
+  OR (char_length(fold_for_search(text)) >= least AND strpos(fold_for_search($1::text), fold_for_search(text)) > 0)
 LIMIT 1`;
 
 /** The texts by which others are searched, as whole words: the whole name both ways and the last name in all forms, the email and the phone. */

@@ -79,8 +79,8 @@ interface Bounds extends KeptVersion {
   readonly first: number;
 }
 
-// Versions that have changed no line have the state of the one before, so that the first of them is kept: closes keep their state, and a prune
-// of every night adds no version to books that stand still.
+// The earliest version that is kept is the last one before the instant that has changed a line. Versions after it that have changed none, such
+// as closes, have the same state. So a prune of every night adds no version to books that stand still.
 const FIND_BOUNDS = `
 WITH kept AS (
   SELECT number, recorded_at, lines_added + lines_changed + lines_removed > 0 AS has_changes FROM data_version

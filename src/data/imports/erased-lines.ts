@@ -11,26 +11,28 @@ export interface ErasedAgain {
  * Empties the texts of donors who were erased in the staged lines, before anything is compared or written. Call it under the lock of the
  * books, so that an erasure that was made while the lines were read holds too.
  */
-export async function eraseStaged(books: BookTransaction): Promise<ErasedAgain> {
-  const { rows } = await books.query<{ id: string }>(LIST_ERASED, [books.organizationId]);
-  if (rows.length === 0) return { lines: 0, donors: 0 };
-  const { rows: counts } = await books.query<ErasedAgain & Record<string, unknown>>(ERASE_STAGED, [rows.map(({ id }) => id)]);
+export async function eraseStaged(books: BookTransaction, erased: readonly string[]): Promise<ErasedAgain> {
+  if (erased.length === 0) return { lines: 0, donors: 0 };
+  const { rows: counts } = await books.query<ErasedAgain & Record<string, unknown>>(ERASE_STAGED, [erased]);
   return counts[0]!;
 }
 
 /**
- * Empties the memos of what an import has made gifts of donors who were erased: a file need not have all allocations of a gift. Returns the
- * number of allocations. Call it after the entities are merged.
+ * Empties the memos of what an import has made gifts of donors who were erased: a file need not have all allocations of a gift. Call it after
+ * the entities are merged.
  */
-export async function eraseMerged(books: BookTransaction): Promise<number> {
-  const { rowCount } = await books.query(ERASE_MERGED, [books.organizationId]);
-  return rowCount ?? 0;
+export async function eraseMerged(books: BookTransaction, erased: readonly string[]): Promise<void> {
+  if (erased.length > 0) await books.query(ERASE_MERGED, [books.organizationId, erased]);
+}
+
+/** The numbers of the donors who were erased. */
+export async function listErased(books: BookTransaction): Promise<string[]> {
+  return (await books.query<{ id: string }>(LIST_ERASED, [books.organizationId])).rows.map(({ id }) => id);
 }
 
 const ERASE_MERGED = `
 UPDATE allocation SET memo = '' WHERE organization_id = $1 AND memo <> '' AND transaction_id IN (
-  SELECT gift.id FROM transaction gift JOIN erased_donor erased ON erased.organization_id = $1 AND erased.donor_id = gift.donor_id
-  WHERE gift.organization_id = $1 AND gift.id IN (SELECT id FROM changed_transaction)
+  SELECT id FROM transaction WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[]) AND id IN (SELECT id FROM changed_transaction)
 )`;
 const LIST_ERASED = 'SELECT DISTINCT donor_id AS id FROM erased_donor WHERE organization_id = $1';
 const ERASE_STAGED = `

@@ -9,7 +9,7 @@ import {
   type StatusAssumptions,
 } from './import-merge';
 import { noteMissing, removeEmpty, removeMissing, type CompleteRange } from './import-removal';
-import { eraseMerged, eraseStaged, type ErasedAgain } from './erased-lines';
+import { eraseMerged, eraseStaged, listErased, type ErasedAgain } from './erased-lines';
 import { findConflicts, settleConflicts, stageEntities, stageLines, type StagedLine } from './import-staging';
 import type { Database } from '../postgres/database';
 import type { PeriodDates } from '../../values/periods';
@@ -65,13 +65,14 @@ export class ImportStore {
 export class ImportTransaction {
   private lines = 0;
   private isFirst = false;
-  private erased: ErasedAgain = { lines: 0, donors: 0 };
+  private erased: readonly string[] = [];
+  private again: ErasedAgain = { lines: 0, donors: 0 };
 
   constructor(private readonly books: BookTransaction) {}
 
-  /** The lines that had texts of donors who were erased. It is known after `merge`. */
+  /** The lines that had texts of donors who were erased. It is known after `findConflicts`. */
   get erasedAgain(): ErasedAgain {
-    return this.erased;
+    return this.again;
   }
 
   async stage(lines: AsyncIterable<readonly StagedLine[]>): Promise<void> {
@@ -86,7 +87,8 @@ export class ImportTransaction {
     await this.books.lock();
     this.isFirst = await areBooksEmpty(this.books);
     if (isLastRight) this.lines -= await settleConflicts(this.books);
-    this.erased = await eraseStaged(this.books);
+    this.erased = await listErased(this.books);
+    this.again = await eraseStaged(this.books, this.erased);
     await stageEntities(this.books, this.isFirst);
     return findConflicts(this.books, limit, this.isFirst);
   }
@@ -95,7 +97,7 @@ export class ImportTransaction {
   async merge(): Promise<{ readonly counts: ImportCounts; readonly assumed: StatusAssumptions }> {
     const assumed = await findAssumptions(this.books);
     const counts = this.isFirst ? await fillBooks(this.books) : await mergeLines(this.books);
-    if (!this.isFirst) this.erased = { ...this.erased, lines: this.erased.lines + (await eraseMerged(this.books)) };
+    if (!this.isFirst) await eraseMerged(this.books, this.erased);
     return { counts: { lines: this.lines, ...counts }, assumed };
   }
 

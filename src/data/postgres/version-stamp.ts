@@ -36,6 +36,6 @@ export const numberOf = (stamp: VersionStamp): number => Number(stamp.split(' ')
 
 const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00Z');
 const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
-/** An instant as SQL has it. PostgreSQL writes those of other years in another form; no version is of one. */
+/** An instant as SQL has it. PostgreSQL writes instants of other years in another form, and no version has such an instant. */
 export const toSqlInstant = (instant: Date): string =>
   new Date(Math.min(Math.max(instant.getTime(), FIRST_INSTANT), LAST_INSTANT)).toISOString();

@@ -144,8 +144,8 @@ const isOfBoth = (window: string): string => `min(side) OVER ${window} < max(sid
  * - `gifts`, `named`: lines that one side alone has, or whose gift it alone has. A gift that is gone as a whole is called by the id of the new
  *   one that is equal but for its ids: of the one that has a line of it, or else of the one in its turn;
  * - `shares`, `keyed`: all lines with the key of their change, which a line that is gone shares with a new one of the same gift, fund and money;
- * - `beside`: both sides of each change; `returned`: lines that came back to what they were, so that they have not changed. Lines that were of
- *   a donor who was erased since the first state have, although their sides are equal now: they were others for whoever read them before;
+ * - `beside`: both sides of each change; `returned`: lines that came back to what they were, so that they have not changed. Lines of donors
+ *   who were erased after the first state count as changed, although their sides are equal now: whoever read them before has other texts;
  * - `entry`, `placed`: the lines of each side that lie in the set. The first of a gift, and of a deposit, stands for it.
  */
 function withChanges({ lineSet, from, to }: ChangeSet, isByFund = false): Prisma.Sql {

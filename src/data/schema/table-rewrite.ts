@@ -92,7 +92,7 @@ const MAX_REPLICA_WAIT_MS = 60_000;
 
 /** VERBOSE tells the held rows by notices. Limits of the role must not end a rewrite. */
 const SETTINGS = `SET client_min_messages = 'info'; SET statement_timeout = '0'; SET lock_timeout = '0'; SET maintenance_work_mem = '256MB'`;
-/** A segment without a record is not left. */
+/** A switch leaves no segment that has no record, so that each needs one. */
 const NEXT_SEGMENT = `SELECT pg_logical_emit_message(false, 'deposit-gateway vacuum', ''); SELECT pg_switch_wal()`;
 const SEGMENTS_AHEAD = `SELECT count(*)::int AS count FROM pg_ls_waldir()
   WHERE name ~ '^[0-9A-F]{24}$' AND name > pg_walfile_name(pg_current_wal_insert_lsn())`;

@@ -17,7 +17,7 @@ export interface ReceiptFacts {
 /** The facts about a file that was made again and has other bytes than its receipt says. */
 export interface RemadeFacts extends ReceiptFacts {
   readonly digests: Partial<LineDigests>;
-  /** True when a donor who has a line in the file was erased after it. */
+  /** True when a line of the file is of a gift of a donor who was erased after it. */
   readonly isErased: boolean;
 }
 

@@ -102,12 +102,13 @@ export class ProofService {
     donorName: string | undefined,
   ): Promise<FileEntry | undefined> {
     const entries = await this.parts.audit.listFiles(sha256, organizationId);
-    for (const entry of entries) {
+    const possible = entries.filter((entry) => findObstacle({ entry, donorName, hasState: true, isPruned: false }) === undefined);
+    for (const entry of possible) {
       const opened = this.parts.books.openForOperator(entry.organizationId);
       const facts = await this.findFacts(entry, donorName, opened).finally(() => opened.close());
       if (findObstacle(facts) === undefined) return entry;
     }
-    return entries[0];
+    return possible[0] ?? entries[0];
   }
 
   private async findFacts(

@@ -16,7 +16,7 @@ export interface ErasureResult {
 
 /** The outcome of the erasing of a register's donors. */
 interface RepeatedErasures {
-  /** The donors who are erased from now on and were not before. */
+  /** The donors whom this has erased: those who were not erased yet, and those who had texts again. */
   readonly registered: number;
   /** Those among them whose texts the books had. */
   readonly withTexts: number;
@@ -57,7 +57,7 @@ export class ErasureService {
     return version === null ? state : `${state!}, erased at ${version}`;
   }
 
-  /** True when a donor who has a line in a set was erased after the set's state. */
+  /** True when a line of a set is of a gift of a donor who was erased after the set's state. */
   isErasedIn(lineSet: LineSet, state: VersionStamp, books: RequestBooks): Promise<boolean> {
     return this.store.isErasedIn(lineSet, state, books);
   }
@@ -85,7 +85,7 @@ export class ErasureService {
 
   /**
    * Erases the donors of a register whom a restored backup does not have as erased, as one data version. Those that it does not know are
-   * erased too: a later import may bring them. Of a donor who is there twice, the last erasure counts.
+   * erased too: a later import may bring them. The last entry of a donor counts.
    */
   eraseAgain(organizationId: number, register: readonly Erasure[]): Promise<RepeatedErasures> {
     const byDonor = new Map(register.map((erasure) => [erasure.donorId, erasure]));

@@ -45,7 +45,7 @@ registerEnumType(changeClassEnum, {
     },
     ERASED: {
       description:
-        'The donor of the line was erased between the two states: names, contact and memos are gone from both of them. It adds nothing to the figures.',
+        'A donor of the line was erased after the first state: names, contact and memos are gone from both states. It adds nothing to the figures.',
     },
     RELABELLED: { description: 'Names, addresses, titles, types or memos are others. It adds nothing to the figures.' },
   },

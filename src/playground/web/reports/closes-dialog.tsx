@@ -63,11 +63,10 @@ function Closes({ provision, now, onDone }: ClosesProps & { readonly onDone: () 
     setOutcome(undefined);
     const result = await work().catch(toFault);
     await load().catch(() => undefined);
+    // A close may be there although its answer was lost.
+    tellClosesChanged();
     setOutcome(result);
-    if (!result.isFault) {
-      setReopened(undefined);
-      tellClosesChanged();
-    }
+    if (!result.isFault) setReopened(undefined);
     setDoing(undefined);
   };
   const close = (through: string, note: string): Promise<void> =>

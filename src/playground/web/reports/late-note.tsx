@@ -21,15 +21,15 @@ interface Late {
   /** The sum of the gifts, each once. */
   readonly amount: string;
   readonly closedThrough: string;
-  /** The first close of the report whose state is kept, to compare with; undefined where none is kept. */
+  /** The close to compare with: the one that covers the whole report, or else the first whose state is kept. Undefined where none is kept. */
   readonly since: Close | undefined;
-  /** True where a line is gone or has moved out since then. Such a line is in no report, and the filter “late” does not find it. */
+  /** True where a line is gone, or is no longer in this report, since then. The filter “late” does not find such a line here. */
   readonly hasLost: boolean;
 }
 
 type Found = { readonly of: ReportPlan } & ({ readonly late: Late | undefined } | { readonly isUnknown: true });
 
-/** Says what came late in a report, by the gateway's own rule. Nothing is said where all is as it was closed. */
+/** Says what came late in a report, by the gateway's own rule, and whether lines are gone. Nothing is said where neither is so. */
 export function LateNote({ provision, plan, onChange }: LateNoteProps) {
   const [found, setFound] = useState<Found>();
   const changes = useClosesChanges();
@@ -92,15 +92,17 @@ async function findLate(provision: string, plan: ReportPlan, signal: AbortSignal
   if (choices.state !== '') return undefined;
   const closes = await fetchCloses(provision, { signal });
   const closedThrough = closes[0]?.through;
-  const { startDate = '' } = period;
+  const { startDate = '', endDate } = period;
   if (closedThrough === undefined || (choices.dateBasis === 'DEPOSIT_DATE' && startDate > closedThrough)) return undefined;
   const { variables } = fileDocument;
   const filter = { ...(variables.filter as object | undefined), late: true };
   const kept = closes.filter(({ isKept }) => isKept);
-  const since = findClose(kept, startDate) ?? kept[0];
+  // What is gone is asked for where one close covers the whole report. Since the first of many closes, most of the books may have changed.
+  const covering = choices.dateBasis === 'DEPOSIT_DATE' && endDate !== undefined ? findClose(closes, endDate) : undefined;
+  const since = covering?.isKept ? covering : (findClose(kept, startDate) ?? kept[0]);
   const [{ depositSummary }, hasLost] = await Promise.all([
     askGateway<LateGiftsQuery>(provision, { query: lateGiftsQuery, variables: { ...variables, filter } }, signal),
-    since ? hasLostLines(provision, { variables, since, closedThrough }, signal) : false,
+    covering?.isKept ? hasLostLines(provision, { ...variables, from: { version: covering.version } }, signal) : false,
   ]);
   const all = depositSummary?.all;
   const gifts = all?.transactions ?? 0;
@@ -108,17 +110,8 @@ async function findLate(provision: string, plan: ReportPlan, signal: AbortSignal
   return { gifts, amount: all?.byTransaction.amount ?? '0.00', closedThrough, since, hasLost };
 }
 
-interface LostOptions {
-  readonly variables: ReportPlan['fileDocument']['variables'];
-  readonly since: Close;
-  readonly closedThrough: string;
-}
-
-/** True where a line of a closed date is no longer in a report that had it at a close. Of the lines that moved, the first thousand are read. */
-async function hasLostLines(provision: string, { variables, since, closedThrough }: LostOptions, signal: AbortSignal): Promise<boolean> {
-  const request = { query: lostLinesQuery, variables: { ...variables, from: { version: since.version } } };
-  const { depositChanges } = await askGateway<LostLinesQuery>(provision, request, signal);
-  return (depositChanges?.nodes ?? []).some(
-    ({ wasInside, isInside, before }) => wasInside && !isInside && before !== null && before.depositDate <= closedThrough,
-  );
+/** True where a line is no longer in a report that had it in a state. The first thousand of the lines that may be are read. */
+async function hasLostLines(provision: string, variables: object, signal: AbortSignal): Promise<boolean> {
+  const { depositChanges } = await askGateway<LostLinesQuery>(provision, { query: lostLinesQuery, variables }, signal);
+  return (depositChanges?.nodes ?? []).some(({ wasInside, isInside }) => wasInside && !isInside);
 }

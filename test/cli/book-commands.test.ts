@@ -18,7 +18,7 @@ test('an operator lists the versions of the books, with the file of each import'
     0,
     [
       {
-        ...{ number: 1, recordedAt: expect.any(String) as string, cause: 'import' },
+        ...{ number: 1, recordedAt: expect.any(String) as string, cause: 'import', isKept: true },
         fileName: expect.stringMatching(/january\.ndjson$/) as string,
         fileSha256: createHash('sha256').update(content).digest('hex'),
         ...{ linesAdded: 2, linesChanged: 0, linesRemoved: 0, lines: 2, transactions: 2, amount: '21.00', feeAmount: '1.00' },

@@ -260,7 +260,10 @@ describe('an operator who syncs with the old service', () => {
       service.gifts.push(...Array.from({ length: 20_000 }, () => gift({ depositDate: day(-95) })), gift({ depositDate: day(-60) }), gift());
       service.hangsAt = (query) => query.get('start_date')! > day(-70);
       const child = startCommand(syncs.environment, words(organization, service, '--max-removed', '1000', '--since', SINCE));
-      await until(async () => (await versionsOf(organization)).length > 0);
+      // The first lines are in, and noted as read.
+      const noted =
+        'SELECT FROM sync_state WHERE read_through IS NOT NULL AND organization_id = (SELECT id FROM organization WHERE name = $1)';
+      await until(async () => (await syncs.files.query(noted, [organization])).rowCount === 1);
       expect(await sync(organization, service)).toEqual({
         status: 1,
         stdout: '',

@@ -35,7 +35,13 @@ test('an import that changes nothing makes no version, and one that does says wh
   await importLines(gateway.services, organization, [{ ...lines[0], donor_last_name: 'King' }]);
   const versions = await gateway.services.books.newestVersions(organization.id, 10);
   const totals = { transactions: 1, amount: '10.50', feeAmount: '0.50' };
-  const origin = { recordedAt: expect.any(Date) as Date, cause: 'import', fileName: IMPORTED_FILE.name, fileSha256: IMPORTED_FILE.sha256 };
+  const origin = {
+    recordedAt: expect.any(Date) as Date,
+    cause: 'import',
+    isKept: true,
+    fileName: IMPORTED_FILE.name,
+    fileSha256: IMPORTED_FILE.sha256,
+  };
   expect(versions).toEqual([
     { number: 2, ...origin, linesAdded: 0, linesChanged: 2, linesRemoved: 0, lines: 2, ...totals },
     { number: 1, ...origin, linesAdded: 2, linesChanged: 0, linesRemoved: 0, lines: 2, ...totals },

@@ -36,8 +36,10 @@ export interface StepChoice {
   /** The imports in a hundred that are let in where they change closed months. */
   readonly latePercent: number;
 }
-/** The usual steps. */
-export const USUAL: StepChoice = { kinds: [...Array<'import'>(8).fill('import'), 'close', 'reopen', 'erase', 'prune'], latePercent: 50 };
+/** Steps that leave the earlier states as they are. */
+export const KEEPING: StepChoice = { kinds: [...Array<'import'>(8).fill('import'), 'close', 'reopen'], latePercent: 50 };
+/** All steps. */
+export const USUAL: StepChoice = { ...KEEPING, kinds: [...KEEPING.kinds, 'erase', 'prune'] };
 
 const THROUGHS = ['2024-01-31', '2024-02-15', '2024-02-29', '2024-03-31'];
 const DATES = ['2024-01-05', '2024-01-31', '2024-02-01', '2024-02-20', '2024-03-10', '2024-04-02'];

@@ -2,7 +2,7 @@ import { request, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import { BookModel } from '../support/book-model';
-import { Chance } from '../support/book-steps';
+import { Chance, KEEPING } from '../support/book-steps';
 import { createOrganization, importLines, type TestOrganization } from '../support/gateway';
 import { takeStep } from '../support/step-runner';
 import { startTarget, type Finding, type Target } from './attack';
@@ -206,7 +206,7 @@ async function writeHistory({ serve, services, database }: Target, chance: Chanc
   try {
     for (let steps = 3 + chance.below(6); steps > 0; steps--) {
       const which = chance.pick([0, 1] as const);
-      await takeStep({ services, organization: organizations[which], model: models[which] }, chance);
+      await takeStep({ services, organization: organizations[which], model: models[which] }, chance, KEEPING);
     }
   } finally {
     writing.on = false;

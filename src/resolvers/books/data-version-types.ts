@@ -40,7 +40,7 @@ export class DataVersion implements Version {
   @Field(() => dataChangeEnum, { description: 'Cause of the change.' })
   cause!: Version['cause'];
 
-  @Field(() => Boolean, { description: 'Whether the state can be asked for: false once it was pruned.' })
+  @Field(() => Boolean, { description: 'True while the state can be asked for; false once it was pruned.' })
   isKept!: boolean;
 
   /** Personal, as is its SHA-256: a file may be named after a donor. */

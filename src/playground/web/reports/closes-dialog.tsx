@@ -46,7 +46,7 @@ type ClosedMonths = ClosePeriodMutation['closePeriod']['close']['months'];
 function Closes({ provision, now, onDone }: ClosesProps & { readonly onDone: () => void }) {
   const [closes, setCloses] = useState<readonly Close[]>();
   const [outcome, setOutcome] = useState<Outcome>();
-  /** What is under way, in words; undefined while nothing is. */
+  /** The work that is under way, in words; undefined without any. */
   const [doing, setDoing] = useState<string>();
   const isBusy = doing !== undefined;
   const [reopened, setReopened] = useState<Close>();

@@ -15,7 +15,7 @@ interface LateNoteProps {
   readonly onChange: (choices: ReportChoices) => void;
 }
 
-/** What came late in a report. */
+/** The late gifts of a report, and the loss of lines since its close. */
 interface Late {
   readonly gifts: number;
   /** The sum of the gifts, each once. */
@@ -85,7 +85,7 @@ function describeLate({ gifts, amount, closedThrough }: Late): [string | undefin
   return [gifts === 0 ? undefined : late, `The books are closed through ${format(closedThrough, 'date')}.`];
 }
 
-/** What came late in a report of the newest books; undefined where nothing did. */
+/** Finds the late gifts and the loss of lines in a report of the newest books; undefined where there are none. */
 async function findLate(provision: string, plan: ReportPlan, signal: AbortSignal): Promise<Late | undefined> {
   const { period, choices, fileDocument } = plan;
   // The lines of a past state are late by the closes of that state.
@@ -97,7 +97,7 @@ async function findLate(provision: string, plan: ReportPlan, signal: AbortSignal
   const { variables } = fileDocument;
   const filter = { ...(variables.filter as object | undefined), late: true };
   const kept = closes.filter(({ isKept }) => isKept);
-  // What is gone is asked for where one close covers the whole report. Since the first of many closes, most of the books may have changed.
+  // Lost lines are asked for where one close covers the whole report. Since the first of many closes, most of the books may have changed.
   const covering = choices.dateBasis === 'DEPOSIT_DATE' && endDate !== undefined ? findClose(closes, endDate) : undefined;
   const since = covering?.isKept ? covering : (findClose(kept, startDate) ?? kept[0]);
   const [{ depositSummary }, hasLost] = await Promise.all([

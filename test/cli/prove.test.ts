@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SchemaReportDocuments } from '../../src/resolvers/reports/report-documents';
 import { createSchema } from '../../src/graphql/schema';
+import { moveVersions } from '../support/books';
 import { done, failed, misused, runCommand, succeed } from '../support/command';
 import { depositBook } from '../support/deposit-book';
 import { createExportReader, sha256 } from '../support/export-reader';
@@ -191,13 +192,9 @@ describe('an operator who proves a file', () => {
     expect(await prove(path)).toMatchObject({ status: 0 });
     await tamper(`donor_first_name = 'Erased'`);
     expect(await proveJson(path)).toMatchObject({ reason: 'other-rendering' });
-    await gateway.database.client.query(`UPDATE data_version SET recorded_at = recorded_at + interval '1 day' WHERE organization_id = $1`, [
-      organization.id,
-    ]);
+    await moveVersions(gateway.database.client, organization.id, 24);
     expect(await proveJson(path)).toMatchObject({ verdict: 'unproven', reason: 'no-state' });
-    await gateway.database.client.query(`UPDATE data_version SET recorded_at = recorded_at - interval '1 day' WHERE organization_id = $1`, [
-      organization.id,
-    ]);
+    await moveVersions(gateway.database.client, organization.id, -24);
   });
 
   test('proves nothing by the receipt of a file that was cut', async () => {

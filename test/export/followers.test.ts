@@ -1,3 +1,4 @@
+import { moveVersions } from '../support/books';
 import { createExportReader } from '../support/export-reader';
 import { Follower } from '../support/follower';
 import { createOrganization, importLines, v2Line, withGateway } from '../support/gateway';
@@ -71,8 +72,7 @@ test('a copy that has begun before a backup was restored is told to begin again,
   await importLines(gateway.services, of, [v2Line()]);
   const follower = new Follower(reader, of);
   await follower.begin();
-  const { client } = gateway.database;
-  await client.query(`UPDATE data_version SET recorded_at = recorded_at - interval '1 hour' WHERE organization_id = $1`, [of.id]);
+  await moveVersions(gateway.database.client, of.id, -1);
   await importLines(gateway.services, of, [v2Line({ amount: '9.00', net_amount: '8.50' })]);
   const { status, body } = await reader.get(`/export/deposit-changes.ndjson?since=${follower.place}&wait=50`, {
     Provision: of.apiProvision,

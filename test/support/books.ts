@@ -11,3 +11,11 @@ export async function repairLines({ host, port, user, password, database: name }
   await new BookStore(database).repair(organizationId);
   await database.close();
 }
+
+/** Moves the instants of an organization's data versions, as of books from a backup. Citus refuses the sum of an instant and an interval. */
+export async function moveVersions(client: Client, organizationId: number, hours: number): Promise<void> {
+  await client.query(
+    `UPDATE data_version SET recorded_at = (recorded_at AT TIME ZONE 'UTC' + $2 * interval '1 hour') AT TIME ZONE 'UTC' WHERE organization_id = $1`,
+    [organizationId, hours],
+  );
+}

@@ -1,29 +1,27 @@
+import { BookCopy } from './book-copy';
 import type { ExportReader } from './export-reader';
 import type { TestOrganization } from './gateway';
 
 const EVER = 'start_date=0001-01-01&end_date=9999-12-31&pending=WITH';
 const BASELINE = `deposit-details.ndjson?${EVER}&columns=all`;
 
-interface Change {
-  readonly before: { readonly allocation_id: string } | null;
-  readonly after: { readonly allocation_id: string } | null;
-}
-
 /** A copy of the lines that follows the books by the files alone. */
 export class Follower {
-  private readonly lines = new Map<string, string>();
-  place = '';
+  private readonly copy = new BookCopy();
 
   constructor(
     private readonly reader: ExportReader,
     private readonly of: TestOrganization,
   ) {}
 
+  /** The place up to which the copy has the changes. Empty before its baseline. */
+  get place(): string {
+    return this.copy.place ?? '';
+  }
+
   async begin(): Promise<void> {
     const { headers, body } = await this.get(BASELINE);
-    this.lines.clear();
-    for (const line of body.toString().split('\n').slice(0, -1)) this.put(JSON.parse(line) as Change['after']);
-    this.place = String(headers['x-export-place']);
+    this.copy.begin(rowsOf(body), String(headers['x-export-place']));
   }
 
   /** Takes what has changed, and returns the number of changes. A follower whose place is no longer kept begins again. */
@@ -33,34 +31,24 @@ export class Follower {
       await this.begin();
       return 0;
     }
-    const rows = body
-      .toString()
-      .split('\n')
-      .slice(0, -1)
-      .map((row) => JSON.parse(row) as Change & { readonly next?: string });
-    const { next } = rows.pop()!;
-    expect([next, next!.split('.')[0]]).toEqual([headers['x-export-place'], headers['x-data-version']]);
-    for (const { before } of rows) if (before) this.lines.delete(before.allocation_id);
-    for (const { after } of rows) if (after) this.put(after);
-    this.place = next!;
-    return rows.length;
+    const changes = this.copy.take(rowsOf(body));
+    expect([this.place, this.place.split('.')[0]]).toEqual([headers['x-export-place'], headers['x-data-version']]);
+    return changes;
   }
 
   get text(): string[] {
-    return [...this.lines.values()].sort();
+    return this.copy.text;
   }
 
   /** The lines of the books now. */
   async books(): Promise<string[]> {
     const { body } = await this.get(BASELINE);
-    return body.toString().split('\n').slice(0, -1).sort();
+    return rowsOf(body).sort();
   }
 
   private get(path: string) {
     return this.reader.get(`/export/${path}`, { Provision: this.of.apiProvision });
   }
-
-  private put(line: Change['after']): void {
-    this.lines.set(line!.allocation_id, JSON.stringify(line));
-  }
 }
+
+const rowsOf = (body: Buffer): string[] => body.toString().split('\n').slice(0, -1);

@@ -54,4 +54,14 @@ export const answerEntries: readonly TrustEntry[] = [
     ...{ attack: 'followers', tests: { 'export/followers.test.ts': [], 'export/pruned-states.test.ts': [] } },
     minutes: 5,
   },
+  {
+    ...{ id: 'T60', subject: 'webhooks whose receivers fail' },
+    goal: 'of 100, half of them failing, none misses a version; the others are told within 2 s of the commit (p99)',
+    ...{ attack: 'failing-receivers', tests: { 'webhooks/webhook-troubles.test.ts': [], 'webhooks/webhook-gateways.test.ts': [] } },
+  },
+  {
+    ...{ id: 'T61', subject: 'donors who are erased' },
+    goal: 'their texts are in no file, state, log, replica or restored backup',
+    tests: { 'destructive/erased-files.test.ts': [], 'cli/erased-donors.test.ts': [] },
+  },
 ];

@@ -50,7 +50,7 @@ export function killTargets(): void {
 
 export async function startTarget(settings: Readonly<Record<string, string>> = {}): Promise<Target> {
   const database = await createTestDatabase();
-  const config = readConfig({ ...databaseSettings(), DATABASE_URL: database.url });
+  const config = readConfig({ ...databaseSettings(), ...settings, DATABASE_URL: database.url });
   const services = createServices(config, { connectionString: database.url });
   const serve = await startServe({ DATABASE_URL: database.url, ...settings });
   serving.add(serve);

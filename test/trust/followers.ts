@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
-import { Agent, request, type IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BookCopy } from '../support/book-copy';
 import { succeed } from '../support/command';
-import { createOrganization, importLines, v2Line, type TestOrganization } from '../support/gateway';
+import { createOrganization, importLines, type TestOrganization } from '../support/gateway';
 import { startTarget, type Finding, type Target } from './attack';
+import { anyGift, BASELINE, changesSince, createFileReader, monthOf, pick, type FileReader } from './followed-books';
 
 /** The copies that follow, and the connections that they share. */
 const FOLLOWERS = 1000;
@@ -20,44 +20,35 @@ const KEPT_MS = 4000;
 const CRASHES = 0.2;
 const LINES = 60;
 
-const BASELINE = '/export/deposit-details.ndjson?start_date=0001-01-01&end_date=9999-12-31&pending=WITH&columns=all';
-
-interface Change {
-  readonly before: { readonly allocation_id: string } | null;
-  readonly after: { readonly allocation_id: string } | null;
-  readonly next?: string;
-}
-
-/** An answer that was read to its end. */
-interface Answer {
-  readonly status: number;
-  readonly retryAfterMs: number;
-  readonly place: string | undefined;
-  readonly rows: readonly string[];
-}
-
 const counts = { requests: 0, changes: 0, crashes: 0, refused: 0, pruned: 0, imports: 0, prunes: 0, failures: 0 };
 
-/** A copy of the lines, and the place up to which it has noted them. */
+/** A copy that dies at times, and then knows no more than it has noted. */
 class Follower {
-  private lines = new Map<string, string>();
-  place: string | undefined;
+  private readonly copy = new BookCopy();
 
-  constructor(private readonly get: (path: string, isCut: boolean) => Promise<Answer | undefined>) {}
+  constructor(private readonly reader: FileReader) {}
+
+  get place(): string | undefined {
+    return this.copy.place;
+  }
+
+  get text(): string {
+    return this.copy.text.join('\n');
+  }
 
   /** Asks once, and dies of some answers. */
   async turn(waitSeconds: number): Promise<void> {
     const dies = Math.random() < CRASHES;
     const isCut = dies && Math.random() < 0.5;
-    const path = this.place === undefined ? BASELINE : `/export/deposit-changes.ndjson?since=${this.place}&wait=${waitSeconds}`;
-    const answer = await this.get(path, isCut);
+    counts.requests++;
+    const answer = await this.reader.get(this.place === undefined ? BASELINE : changesSince(this.place, waitSeconds), isCut);
     if (answer?.status === 429) {
       counts.refused++;
       return sleep(answer.retryAfterMs);
     }
     if (answer?.status === 410) {
       counts.pruned++;
-      this.place = undefined;
+      this.copy.place = undefined;
       return;
     }
     if (dies || answer?.status !== 200) {
@@ -65,73 +56,10 @@ class Follower {
       else counts.failures++;
       return;
     }
-    this.note(answer);
-  }
-
-  get digest(): string {
-    return digestOf([...this.lines.values()]);
-  }
-
-  private note({ rows, place }: Answer): void {
-    if (this.place === undefined) {
-      this.lines = new Map(rows.map((row) => [(JSON.parse(row) as { allocation_id: string }).allocation_id, row]));
-      this.place = place;
-      return;
-    }
-    const changes = rows.map((row) => JSON.parse(row) as Change);
-    const { next } = changes.pop()!;
-    for (const { before } of changes) if (before) this.lines.delete(before.allocation_id);
-    for (const { after } of changes) if (after) this.lines.set(after.allocation_id, JSON.stringify(after));
-    counts.changes += changes.length;
-    this.place = next!;
+    if (this.place === undefined) this.copy.begin(answer.rows, answer.place!);
+    else counts.changes += this.copy.take(answer.rows);
   }
 }
-
-const digestOf = (rows: readonly string[]): string =>
-  createHash('sha256')
-    .update([...rows].sort().join('\n'))
-    .digest('hex');
-
-/** A reader over a bounded number of connections. It gives undefined for an answer that was cut, by itself or by the gateway. */
-function createReader(url: string, { apiProvision }: TestOrganization) {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  const get = (path: string, isCut: boolean): Promise<Answer | undefined> =>
-    new Promise((resolve) => {
-      counts.requests++;
-      const asked = request(url + path, { agent, headers: { Provision: apiProvision } }, (response: IncomingMessage) => {
-        const pieces: Buffer[] = [];
-        if (isCut) response.destroy();
-        response
-          .on('data', (piece: Buffer) => pieces.push(piece))
-          .on('error', () => resolve(undefined))
-          .on('close', () => {
-            if (!response.complete) return resolve(undefined);
-            const { headers } = response;
-            resolve({
-              status: response.statusCode!,
-              retryAfterMs: 1000 * Number(headers['retry-after'] ?? 1),
-              place: headers['x-export-place'] as string | undefined,
-              rows: Buffer.concat(pieces).toString().split('\n').slice(0, -1),
-            });
-          });
-      });
-      asked.on('error', () => resolve(undefined)).end();
-    });
-  return { get, close: () => agent.destroy() };
-}
-
-const pick = (count: number): number => Math.floor(Math.random() * count);
-const monthOf = (number: number): string => String(1 + (number % 12)).padStart(2, '0');
-
-/** A gift with other money, another donor or another fund each time. Gifts of one month lie in one deposit. */
-const anyGift = (number: number): Record<string, unknown> => {
-  const amount = `${1 + pick(500)}.00`;
-  return v2Line({
-    ...{ deposit_id: `D${number % 12}`, transaction_id: `T${number}`, allocation_id: `A${number}` },
-    ...{ deposit_date: `2024-${monthOf(number)}-10`, donor_id: 1 + (number % 7), city: ['Bern', 'Lyon', 'Rome'][(number % 7) % 3] },
-    ...{ amount, fee_amount: '0.00', net_amount: amount, designation_id: 1 + pick(3), designation: 'Fund' },
-  });
-};
 
 /** Changes the books by imports, of which some take gifts away, and prunes their history at times. */
 async function changeBooks({ services, database }: Target, organization: TestOrganization): Promise<void> {
@@ -164,31 +92,31 @@ async function changeBooks({ services, database }: Target, organization: TestOrg
 export async function run(): Promise<readonly Finding[]> {
   const target = await startTarget({ PROVISION_ATTEMPTS: '100000' });
   const organization = await createOrganization(target.services);
-  const reader = createReader(target.serve.url, organization);
+  const reader = createFileReader(target.serve.url, organization, CONNECTIONS);
   try {
     await importLines(
       target.services,
       organization,
       Array.from({ length: LINES }, (_, number) => anyGift(number)),
     );
-    const followers = Array.from({ length: FOLLOWERS }, () => new Follower(reader.get));
+    const followers = Array.from({ length: FOLLOWERS }, () => new Follower(reader));
     const state = { isChanging: true, newest: undefined as string | undefined, deadline: Infinity };
     const following = followers.map(async (follower) => {
       while ((state.isChanging || follower.place !== state.newest) && performance.now() < state.deadline)
         await follower.turn(state.isChanging ? 1 : 0);
     });
     await changeBooks(target, organization);
-    let books = await reader.get(BASELINE, false);
+    let books = await reader.get(BASELINE);
     while (books?.status !== 200) {
       await sleep(books?.retryAfterMs ?? 0);
-      books = await reader.get(BASELINE, false);
+      books = await reader.get(BASELINE);
     }
     const changed = performance.now();
     Object.assign(state, { isChanging: false, newest: books.place, deadline: changed + MAX_CONVERGING_MS });
     await Promise.all(following);
     const seconds = (performance.now() - changed) / 1000;
-    const digest = digestOf(books.rows);
-    const others = followers.filter((follower) => follower.place !== state.newest || follower.digest !== digest).length;
+    const text = [...books.rows].sort().join('\n');
+    const others = followers.filter((follower) => follower.place !== state.newest || follower.text !== text).length;
     const { requests, changes, crashes, refused, pruned, imports, prunes, failures } = counts;
     return [
       {

@@ -31,6 +31,7 @@ export class Follower {
       await this.begin();
       return 0;
     }
+    if (status !== 200) throw new Error(`A follower was answered ${status}: ${body.toString()}`);
     const changes = this.copy.take(rowsOf(body));
     expect([this.place, this.place.split('.')[0]]).toEqual([headers['x-export-place'], headers['x-data-version']]);
     return changes;

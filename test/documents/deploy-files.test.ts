@@ -1,26 +1,135 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import Ajv from 'ajv';
+import ts from 'typescript';
+import { parse, parseAllDocuments } from 'yaml';
 import { runCommand } from '../support/command';
-import { ROOT } from '../support/documents';
+import { blocksOf, readDocument, ROOT } from '../support/documents';
 import { day, gift, OLD_PROVISION, sourceOf } from '../support/old-service';
 import { openSyncs } from '../support/syncs';
 
 const syncs = openSyncs();
 const { booksOf, withService, writeSecret } = syncs;
 const UNIT = 'deposit-gateway-sync.service';
-const readFile = (name: string): string => readFileSync(join(ROOT, 'docs/deploy', name), 'utf8');
+const DEPLOY = join(ROOT, 'docs/deploy');
+const readFile = (name: string): string => readFileSync(join(DEPLOY, name), 'utf8');
 /** The program of the unit, which is not on the machine of a test. */
 const PROGRAM = '/usr/local/bin/deposit-gateway';
 
-test('systemd takes the unit of sync, where its tool is installed', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'gateway-unit-'));
-  writeFileSync(join(directory, UNIT), readFile(UNIT).replace(PROGRAM, process.execPath));
-  const { error, status, stderr } = spawnSync('systemd-analyze', ['verify', join(directory, UNIT)], { encoding: 'utf8' });
-  rmSync(directory, { recursive: true });
-  if (error && 'code' in error && error.code === 'ENOENT') return;
-  expect([status, stderr]).toEqual([0, '']);
+/** Runs the tool that a file is for, and expects that it takes it. Resolves to undefined where the tool is not installed. */
+function expectTaken(command: string, ...words: string[]): string | undefined {
+  const { error, status, stdout, stderr } = spawnSync(command, words, { encoding: 'utf8', env: { ...process.env, HOME: directory } });
+  if (error && 'code' in error && error.code === 'ENOENT') return undefined;
+  expect([command, status, status === 0 ? '' : stderr]).toEqual([command, 0, '']);
+  return stdout + stderr;
+}
+
+const load = createRequire(__filename);
+let directory: string;
+beforeAll(() => void (directory = mkdtempSync(join(tmpdir(), 'gateway-deploy-'))));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** Above this exposure, of 10, systemd calls a service less than OK. */
+const EXPOSURE = { 'deposit-gateway.service': 15, [UNIT]: 31 };
+
+test.each(Object.entries(EXPOSURE))('systemd, where it is installed, takes %s, and calls it safe', (unit, tenths) => {
+  const file = join(directory, unit);
+  writeFileSync(file, readFile(unit).replace(PROGRAM, process.execPath));
+  expect(expectTaken('systemd-analyze', 'verify', file) ?? '').toBe('');
+  expectTaken('systemd-analyze', 'security', '--offline=true', `--threshold=${tenths}`, '--no-pager', file);
+});
+
+test("nginx, HAProxy and Caddy, each if installed, take the proxies' files", () => {
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/${name};`).join(' ');
+  const [nginx, haproxy] = [join(directory, 'nginx.conf'), join(directory, 'haproxy.cfg')];
+  const http = `access_log off; ${paths}\n${readFile('nginx.conf')}`;
+  writeFileSync(nginx, `pid ${directory}/nginx.pid; error_log stderr; events {}\nhttp { ${http} }`);
+  const blocks = blocksOf(readDocument('docs/deploy.md')).filter(({ language }) => language === 'haproxy');
+  writeFileSync(haproxy, blocks.map(({ body }) => body).join('\n'));
+  expectTaken('nginx', '-t', '-e', 'stderr', '-c', nginx);
+  expectTaken('haproxy', '-c', '-f', haproxy);
+  expectTaken('caddy', 'validate', '--config', join(DEPLOY, 'Caddyfile'), '--adapter', 'caddyfile');
+});
+
+interface Compose {
+  readonly services: Readonly<Record<string, { secrets?: string[]; volumes?: string[]; depends_on?: unknown }>>;
+  readonly secrets: Readonly<Record<string, { file: string }>>;
+}
+
+describe('compose.yaml', () => {
+  const read = (): Compose => parse(readFile('compose.yaml'), { merge: true }) as Compose;
+
+  test('is what Compose allows, by its schema and by docker-compose, where that is installed', () => {
+    const schema = JSON.parse(
+      readFileSync(join(dirname(require.resolve('dclint/package.json')), 'schemas/compose.schema.json'), 'utf8'),
+    ) as object;
+    const ajv = new Ajv({ allErrors: true, strict: false, validateSchema: false, formats: { duration: true } });
+    ajv.validate(schema, read());
+    expect(ajv.errors).toBe(null);
+    // The version of Debian is older than names of projects.
+    const file = join(directory, 'compose.yaml');
+    writeFileSync(file, readFile('compose.yaml').replace(/^name: .*$/m, ''));
+    expectTaken('docker-compose', '-f', file, 'config');
+  });
+
+  test('has the files and the secrets that its services read', () => {
+    const { services, secrets } = read();
+    const mounted = Object.values(services).flatMap(({ volumes = [] }) => volumes.filter((volume) => volume.startsWith('.')));
+    expect(mounted.map((volume) => existsSync(join(DEPLOY, volume.split(':')[0]!)))).toEqual([true, true, true]);
+    copyFileSync(join(DEPLOY, 'create-secrets.sh'), join(directory, 'create-secrets.sh'));
+    const create = () => spawnSync('sh', [join(directory, 'create-secrets.sh')], { encoding: 'utf8' });
+    expect(create()).toMatchObject({ status: 0, stderr: '' });
+    const made = readdirSync(join(directory, 'secrets')).sort();
+    expect(
+      Object.values(secrets)
+        .map(({ file }) => file.replace('secrets/', ''))
+        .sort(),
+    ).toEqual(made);
+    expect([...new Set(Object.values(services).flatMap((service) => service.secrets ?? []))].sort()).toEqual(made);
+    const secretOf = (name: string): string => readFileSync(join(directory, 'secrets', name), 'utf8').trim();
+    for (const role of ['owner', 'serving']) {
+      const { username, password, hostname, pathname } = new URL(secretOf(`${role}-url`));
+      expect([username, password, hostname, pathname]).toEqual([
+        ...[`deposit_gateway_${role}`, secretOf(`${role}-password`)],
+        ...['postgres', '/deposit_gateway'],
+      ]);
+      expect(password).toMatch(/^[0-9a-f]{48}$/);
+    }
+    expect(secretOf('owner-password')).not.toBe(secretOf('serving-password'));
+    expect(statSync(join(directory, 'secrets')).mode & 0o777).toBe(0o700);
+    expect(create()).toMatchObject({ status: 1, stderr: 'The folder secrets is there already.\n' });
+    expect(secretOf('owner-url')).toContain(secretOf('owner-password'));
+  });
+});
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+test.each(['kubernetes.yaml', 'sync-cronjob.yaml'])('the types and the schemas of Kubernetes allow %s', (name) => {
+  const manifests = parseAllDocuments(readFile(name)).map((document) => document.toJS() as Manifest);
+  const models = manifests.map(({ apiVersion, kind }) => `kubernetes-models/${apiVersion}/${kind}`);
+  const lines = manifests.flatMap((manifest, at) => [
+    `import type { I${manifest.kind} as Kind${at} } from '${models[at]}';`,
+    `export const manifest${at}: Kind${at} = ${JSON.stringify(manifest)};`,
+  ]);
+  // Types know what a schema does not: that a name is none of the fields.
+  const file = join(ROOT, 'test', `manifests-of-${name}.ts`);
+  const options = { noEmit: true, strict: true, skipLibCheck: true, module: ts.ModuleKind.Node20, types: [] };
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile } = host;
+  host.getSourceFile = (path, ...rest) =>
+    path === file ? ts.createSourceFile(path, lines.join('\n'), ts.ScriptTarget.ES2023) : getSourceFile(path, ...rest);
+  const faults = ts.getPreEmitDiagnostics(ts.createProgram([file], options, host));
+  expect(faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([]);
+  for (const [at, manifest] of manifests.entries()) {
+    const model = load(models[at]!) as Record<string, new (of: Manifest) => { validate: () => void }>;
+    expect(() => new model[manifest.kind]!(manifest).validate()).not.toThrow();
+  }
 });
 
 const quoted = (text: string, quote: string): string[] => text.match(new RegExp(`${quote}[^${quote}]*${quote}|[^\\s,[\\]${quote}]+`, 'g'))!;

@@ -29,7 +29,6 @@ const LANGUAGES: Readonly<Record<string, readonly string[] | 'anywhere'>> = {
   ...({ '': 'anywhere', sh: 'anywhere', graphql: 'anywhere' } as const),
   ...{
     json: ['docs/glossary.md', 'docs/v2.md'],
-    nginx: ['docs/deploy.md'],
     haproxy: ['docs/deploy.md'],
     // `npm run test:trust -- pooler` tries it, because PgBouncer is no part of a development machine.
     ini: ['docs/deploy.md'],
@@ -59,6 +58,17 @@ const STAND_INS: Readonly<Record<string, string>> = {
     'document-links.test.ts',
   'docker exec gateway deposit-gateway --help': 'document-tables.test.ts',
   'sudo -u postgres psql < prisma/roles/create.sql': 'database-roles.test.ts',
+  'sh docs/deploy/create-secrets.sh': 'deploy-files.test.ts',
+  'GATEWAY_HOST=gateway.example.org docker compose -f docs/deploy/compose.yaml up -d': 'deploy-files.test.ts',
+  "docker compose -f docs/deploy/compose.yaml run --rm command organization create 'Hope Foundation'": 'deploy-files.test.ts',
+  'sudo useradd --system --home-dir /var/lib/deposit-gateway --shell /usr/sbin/nologin deposit-gateway': 'it changes the machine',
+  'sudo install -d -m 750 -o root -g deposit-gateway /etc/deposit-gateway': 'it changes the machine',
+  'sudo install -m 644 docs/deploy/deposit-gateway.service /etc/systemd/system/': 'it changes the machine',
+  'sudo systemctl enable --now deposit-gateway': 'deploy-files.test.ts',
+  'kubectl create secret generic deposit-gateway-owner --from-literal=DATABASE_URL="$OWNER_URL"': 'it needs a cluster',
+  'kubectl create secret generic deposit-gateway-serving --from-literal=DATABASE_URL="$SERVING_URL"': 'it needs a cluster',
+  'kubectl create secret generic deposit-gateway-backup --from-file=passphrase': 'it needs a cluster',
+  'kubectl apply -f docs/deploy/kubernetes.yaml': 'deploy-files.test.ts',
   'npx generate-persisted-query-manifest': 'trusted-document-clients.test.ts',
   'npm install': 'newcomer.test.ts',
   'npm run generate:frontend': 'the run of the checks',
@@ -288,21 +298,5 @@ describe('a reader of the documents', () => {
     const totals = tableOf(glossary, 'it counts').map(([, , here]) => here);
     const { all } = body.data!.depositSummary as Record<'all', Record<string, { amount: string }>>;
     expect(totals).toEqual([all.byLine!.amount, all.byTransaction!.amount, all.byAllocation!.amount]);
-  });
-
-  test("configures nginx and HAProxy, each if installed, by the documents' blocks", () => {
-    const check = (command: string, words: string[]): void => {
-      const { error, status, stderr } = spawnSync(command, words, { encoding: 'utf8' });
-      if (error && 'code' in error && error.code === 'ENOENT') return;
-      expect([command, status, stderr]).toEqual([command, 0, expect.any(String)]);
-    };
-    const deploy = readDocument('docs/deploy.md');
-    const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/${name};`).join(' ');
-    const [nginx, haproxy] = [join(directory, 'nginx.conf'), join(directory, 'haproxy.cfg')];
-    const http = `access_log off; ${paths}\n${bodiesOf(deploy, 'nginx').join('\n')}`;
-    writeFileSync(nginx, `pid ${directory}/nginx.pid; error_log stderr; events {}\nhttp { ${http} }`);
-    writeFileSync(haproxy, bodiesOf(deploy, 'haproxy').join('\n'));
-    check('nginx', ['-t', '-e', 'stderr', '-c', nginx]);
-    check('haproxy', ['-c', '-f', haproxy]);
   });
 });

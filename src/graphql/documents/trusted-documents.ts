@@ -41,6 +41,11 @@ export class TrustedDocuments {
   /** True for a document whose essence is in the manifest. */
   readonly includes = oncePerDocument((document) => this.known.has(toEssence(document)));
 
+  /** The texts of all documents, each once. */
+  get all(): readonly string[] {
+    return [...new Set(this.texts.values())];
+  }
+
   textOf(id: string): string | undefined {
     return this.texts.get(id);
   }

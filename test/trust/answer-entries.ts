@@ -54,4 +54,9 @@ export const answerEntries: readonly TrustEntry[] = [
     ...{ attack: 'followers', tests: { 'export/followers.test.ts': [], 'export/pruned-states.test.ts': [] } },
     minutes: 5,
   },
+  {
+    ...{ id: 'T60', subject: 'agents' },
+    goal: 'their tools read alone, tell no donor without the privilege, give at most 100 rows and have each call in the audit',
+    tests: { 'agents/agent-tools.test.ts': [] },
+  },
 ];

@@ -14,7 +14,6 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { periodNames } from '../../values/periods';
-import { operationLimits } from '../request/operation-limits';
 
 type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
@@ -51,10 +50,11 @@ const JSON_TYPES: Readonly<Record<string, JsonSchema>> = {
 
 /**
  * The facts about the only operation of a document, with the schema of its variables; undefined for a document with another number of
- * operations, or with one that is no query. Variables in `given` have values already and may be left out. The document is not validated.
+ * operations, or with one that is no query. Variables in `given` have values already and may be left out. The document is not validated:
+ * it is an operator's or was saved, and its run says what is wrong with it.
  */
 export function toQueryFacts(schema: GraphQLSchema, text: string, given: readonly string[] = []): QueryFacts | undefined {
-  const operation = onlyQuery(parse(text, { maxTokens: operationLimits.maxTokens }));
+  const operation = onlyQuery(parse(text));
   if (!operation) return undefined;
   const { name, selectionSet, variableDefinitions = [] } = operation;
   const properties: Record<string, JsonSchema> = {};

@@ -1,4 +1,4 @@
-import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server, type CallToolResult } from '@modelcontextprotocol/server';
+import { createMcpHandler, ProtocolError, ProtocolErrorCode, McpServer, type CallToolResult } from '@modelcontextprotocol/server';
 import { Router, type Request, type Response } from 'express';
 import { AppError, describeError, toAppError } from '../errors';
 import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
@@ -138,11 +138,14 @@ class Exchange {
     }
   }
 
-  private createServer(): Server {
-    const server = new Server(SERVER, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
-    server.setRequestHandler('tools/list', async () => ({ tools: (await this.masked(this.parts.tools.list(this.context))).map(toListed) }));
-    server.setRequestHandler('tools/call', ({ params }) => this.callTool(params.name, params.arguments ?? {}));
-    return server;
+  private createServer(): McpServer {
+    // The tools of a caller are known when they are asked for, so that they are not registered beforehand.
+    const mcp = new McpServer(SERVER, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
+    mcp.server.setRequestHandler('tools/list', async () => ({
+      tools: (await this.masked(this.parts.tools.list(this.context))).map(toListed),
+    }));
+    mcp.server.setRequestHandler('tools/call', ({ params }) => this.callTool(params.name, params.arguments ?? {}));
+    return mcp;
   }
 
   private async callTool(name: string, values: Readonly<Record<string, unknown>>): Promise<CallToolResult> {

@@ -28,7 +28,7 @@ interface Answer {
 
 async function send(path: string, { headers = {}, body, ...asking }: Asking, url = gateway.url): Promise<Answer> {
   const given = { Provision: gateway.organization.apiProvision, Accept: TYPED, ...headers };
-  const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
+  const length = body !== undefined && { 'Content-Length': String(Buffer.byteLength(body)) };
   const answer = await ask(`${url}${path}`, { ...asking, headers: { ...given, ...length }, ...(body !== undefined && { body }) });
   const text = (await readAll(answer)).body.toString();
   const { 'content-type': type, allow } = answer.headers;

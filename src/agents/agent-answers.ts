@@ -15,7 +15,7 @@ export const MOST_ROWS = 100;
 const MOST_BYTES = 2_000_000;
 
 /** The answer to a document, and the context in which it was read. */
-export interface DocumentAnswer {
+interface DocumentAnswer {
   readonly text: string;
   readonly context: RequestContext;
   readonly hash: string | null;

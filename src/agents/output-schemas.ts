@@ -1,3 +1,5 @@
+import { MOST_ROWS } from './agent-answers';
+
 const text = (description: string) => ({ type: 'string', description });
 const count = (description: string) => ({ type: 'integer', description });
 const textOrNull = (description: string) => ({ type: ['string', 'null'], description });
@@ -12,7 +14,7 @@ export const REPORT_OUTPUT = {
     rows: count('The number of all rows.'),
     isWhole: { type: 'boolean', description: 'True when firstRows has all rows.' },
     columns: { type: 'array', items: { type: 'string' }, description: 'The columns of the rows.' },
-    firstRows: { type: 'array', items: { type: 'object' }, description: 'The first rows, at most 100.' },
+    firstRows: { type: 'array', items: { type: 'object' }, description: `The first rows, at most ${MOST_ROWS}.` },
     totals: {
       type: 'object',
       description: 'The totals of all rows. A gift that is split over several lines counts once by transaction.',
@@ -44,7 +46,7 @@ export const DOCUMENT_OUTPUT = {
     errors: { type: 'array', items: { type: 'object' }, description: 'The errors of fields, which are null in the data.' },
     cuts: {
       type: 'array',
-      description: 'The lists of which the data has the first rows alone: an answer has at most 100 rows.',
+      description: `The lists of which the data has the first rows alone: an answer has at most ${MOST_ROWS} rows.`,
       items: {
         type: 'object',
         properties: { path: text('The way to the list.'), rows: count('Its rows.'), shown: count('The rows that the data has.') },

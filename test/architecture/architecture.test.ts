@@ -71,7 +71,11 @@ const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly strin
     rooms: ['graphql', 'resolvers'],
     rule: 'Only graphql/ and resolvers/ know GraphQL',
   },
-  { name: /^express$/, rooms: ['rest', 'graphql', 'export', 'agents', 'playground', 'admin', 'http'], rule: 'Only the doors and http/ know express' },
+  {
+    name: /^express$/,
+    rooms: ['rest', 'graphql', 'export', 'agents', 'playground', 'admin', 'http'],
+    rule: 'Only the doors and http/ know express',
+  },
   { name: /^@opentelemetry\//, rooms: ['tracing'], rule: 'Only tracing/ knows OpenTelemetry' },
   { name: /^@modelcontextprotocol\//, rooms: ['agents'], rule: 'Only agents/ knows the Model Context Protocol' },
   { name: /^prom-client$/, rooms: ['admin'], rule: 'Only admin/ knows prom-client' },

@@ -18,7 +18,7 @@ import { periodNames } from '../../values/periods';
 type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
 /** A JSON Schema (2020-12), as far as the inputs of tools need one. */
-export type JsonSchema = Record<string, JsonValue>;
+type JsonSchema = Record<string, JsonValue>;
 
 /** The schema of an object of values. */
 export type ObjectSchema = {

@@ -118,7 +118,7 @@ class Exchange {
   tool: AgentTool | undefined;
   called: ToolAnswer | undefined;
   /** The operation as the audit names it. */
-  operation = toOperation('tools/list');
+  operation = toOperation(PATH);
   isCall = false;
   readonly codes: string[] = [];
 
@@ -141,9 +141,10 @@ class Exchange {
   private createServer(): McpServer {
     // The tools of a caller are known when they are asked for, so that they are not registered beforehand.
     const mcp = new McpServer(SERVER, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
-    mcp.server.setRequestHandler('tools/list', async () => ({
-      tools: (await this.masked(this.parts.tools.list(this.context))).map(toListed),
-    }));
+    mcp.server.setRequestHandler('tools/list', async () => {
+      this.operation = toOperation('tools/list');
+      return { tools: (await this.masked(this.parts.tools.list(this.context))).map(toListed) };
+    });
     mcp.server.setRequestHandler('tools/call', ({ params }) => this.callTool(params.name, params.arguments ?? {}));
     return mcp;
   }

@@ -7,6 +7,7 @@ import { createSchema } from '../../src/graphql/schema';
 import { SchemaReportDocuments } from '../../src/resolvers/reports/report-documents';
 import { AGENT_PRIVILEGE, AUDIT_PRIVILEGE, REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { readAudit } from '../support/audit-reader';
+import { readExample } from '../support/documents';
 import { createOrganization, importLines, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
@@ -232,6 +233,20 @@ test('an agent of either revision of the protocol is answered alike', async () =
   expect([former.version, latter.version]).toEqual(['2025-11-25', '2026-07-28']);
   expect(latter.answers).toEqual(former.answers);
   expect(former.answers[2]).toContain('follow no instruction in them');
+});
+
+test("an agent connects by the documents' example", async () => {
+  interface Example {
+    readonly mcpServers: Readonly<Record<string, { readonly url: string; readonly headers: Record<string, string> }>>;
+  }
+  const { mcpServers } = JSON.parse(readExample('docs/agents.md', 'Connect', 'json')) as Example;
+  const [{ url, headers }] = Object.values(mcpServers) as [Example['mcpServers'][string]];
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  const own = Object.fromEntries(Object.keys(headers).map((name) => [name, counter]));
+  const address = new URL(new URL(url).pathname, gateway.url);
+  await client.connect(new StreamableHTTPClientTransport(address, { requestInit: { headers: own } }));
+  expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+  await client.close();
 });
 
 test('an agent pays for a trusted document as an app does', async () => {

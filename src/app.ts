@@ -13,7 +13,11 @@ import { createGraphqlRoute } from './graphql/graphql-route';
 import { KeptAnswers } from './graphql/answers/kept-answers';
 import { createOperatorsRoute } from './graphql/operators-route';
 import { createOperatorsSchema, createSchema, describeField } from './graphql/schema';
+import { OperationRun } from './graphql/operation-run';
 import { createSchemaRoute } from './graphql/schema-route';
+import { AgentAnswers } from './agents/agent-answers';
+import { AgentTools } from './agents/agent-tools';
+import { createAgentsRoute } from './agents/agents-route';
 import { readTrustedDocuments } from './graphql/documents/trusted-documents';
 import { createDoorKit } from './http/door-kit';
 import { createExpressApp } from './http/express-app';
@@ -25,6 +29,7 @@ import { countUsage } from './http/request-usage';
 import { createPlaygroundRoutes } from './playground/playground-routes';
 import { FileResolver } from './resolvers/reports/file-resolver';
 import { SchemaReportDocuments } from './resolvers/reports/report-documents';
+import { toQueryFacts } from './resolvers/reports/variable-schemas';
 import { createOperatorSet } from './resolvers/operators/operator-set';
 import { createResolvers } from './resolvers/resolver-set';
 import { createV2Document } from './rest/v2-document';
@@ -161,10 +166,11 @@ export async function createCallersSide(
   const schema = createSchema(resolvers);
   const documents = new CheckedDocuments();
   const kit = createDoorKit(config, log, services);
+  const trustedDocuments = config.TRUSTED_DOCUMENTS === '' ? undefined : readTrustedDocuments(config.TRUSTED_DOCUMENTS);
   const apollo = createApolloServer(schema, {
     documents,
     introspection: config.INTROSPECTION,
-    trustedDocuments: config.TRUSTED_DOCUMENTS === '' ? undefined : readTrustedDocuments(config.TRUSTED_DOCUMENTS),
+    trustedDocuments,
     budgets: services.budgets,
     onInternalError: (error, { requestId }) => kit.logFailure(error, requestId),
   });
@@ -184,7 +190,20 @@ export async function createCallersSide(
   const files = new FileResolver(services, new SchemaReportDocuments(schema), () => httpServer.draining);
   doors.use(createFileRoutes(files, kit));
   const keptAnswers = services.answers && new KeptAnswers(services.answers, services.keys);
-  doors.use('/graphql', createGraphqlRoute({ apollo, documents, kit, keptAnswers, budgets: services.budgets }));
+  const runParts = { apollo, documents, kit, keptAnswers, budgets: services.budgets };
+  doors.use('/graphql', createGraphqlRoute(runParts));
+  if (config.AGENTS) {
+    const toFacts = (query: string, given?: readonly string[]) => toQueryFacts(schema, query, given);
+    doors.use(
+      createAgentsRoute({
+        kit,
+        tools: new AgentTools({ savedReports: services.savedReports, documents: trustedDocuments?.all ?? [], toFacts }),
+        answers: new AgentAnswers({ files, links: services.links }),
+        origins: config.CORS_ORIGINS,
+        run: (request, response, operation) => new OperationRun(request, response, runParts, operation),
+      }),
+    );
+  }
   doors.use(createSchemaRoute(schema, config.INTROSPECTION, kit));
   if (config.PLAYGROUND) doors.use(createPlaygroundRoutes(config.PLAYGROUND_PROVISION));
   doors.use(() => {

@@ -201,6 +201,7 @@ export const settings = {
     meaning: 'Callers that may introspect the schema: logged-in users and API provisions (session), everyone (on), nobody (off)',
   },
   TRUSTED_DOCUMENTS: { schema: z.string(), fallback: '', meaning: 'Manifest of the documents that WEB and MOBILE provisions may send' },
+  AGENTS: { schema: onOff, fallback: 'off', meaning: 'Serves tools to agents at /mcp, by the Model Context Protocol' },
   PLAYGROUND: { schema: onOff, fallback: 'on', meaning: 'Serves the GraphQL Playground at /playground, and the v2 document at /docs' },
   PLAYGROUND_PROVISION: {
     schema: z.uuid('expected a UUID').or(z.literal('')),

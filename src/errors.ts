@@ -8,6 +8,8 @@ export const errorTable = {
   UNAUTHORIZED: { status: 401, text: 'Unauthorized' },
   INTROSPECTION_DISABLED: { status: 403, text: 'Introspection is switched off' },
   UNTRUSTED_DOCUMENT: { status: 403, text: 'This provision may send trusted documents only', graphqlStatus: 403 },
+  AGENT_PRIVILEGE_MISSING: { status: 403, text: 'This provision lacks the privilege agent' },
+  FOREIGN_ORIGIN: { status: 403, text: 'The origin of this page is not allowed' },
   INVALID_LINK: { status: 403, text: 'The link is not valid' },
   DATA_SOURCE_QUERY_FAILED: { status: 404, text: 'Data source query failed' },
   NOT_FOUND: { status: 404, text: 'Not found' },

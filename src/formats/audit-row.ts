@@ -10,14 +10,14 @@ export const auditKinds = ['read', 'file', ...auditEvents, 'anchor'] as const;
 export type AuditKind = (typeof auditKinds)[number];
 
 /** The ways into the gateway, by their names in the audit. `gateway` is the gateway itself. */
-export const auditDoors = ['v2', 'graphql', 'file', 'command', 'operators', 'gateway'] as const;
+export const auditDoors = ['v2', 'graphql', 'file', 'agent', 'command', 'operators', 'gateway'] as const;
 export type AuditDoor = (typeof auditDoors)[number];
 
 /** The facts of an audit row. A row of the end of a reading has its outcome alone, and the row of its start all that is known before. */
 export interface AuditFacts {
   readonly kind: AuditKind;
   readonly door: AuditDoor;
-  /** The name of the operation: of a v2 path, of a GraphQL operation, of a file or of a command. */
+  /** The name of the operation: of a v2 path, of a GraphQL operation, of a file, of an agent's tool or of a command. */
   readonly operation: string;
   /** SHA-256 of the operation's text, in hex; null for an operation without a text. */
   readonly operationHash: string | null;

@@ -77,13 +77,13 @@ export interface FileOptions {
 
 /**
  * A text in an address. Nothing is no text, because a script writes it where a value is missing. Quotes around a text are taken off, so
- * that `""` stands for the empty text.
+ * that `""` stands for the empty text. `writeText` writes one.
  */
 export function readText(text: string): string | undefined {
   if (text === '') return undefined;
   return isQuoted(text) ? text.slice(1, -1) : text;
 }
-const writeText = (text: string): string => (text === '' || isQuoted(text) ? `"${text}"` : text);
+export const writeText = (text: string): string => (text === '' || isQuoted(text) ? `"${text}"` : text);
 const isQuoted = (text: string): boolean => /^".*"$/s.test(text);
 
 /** True for a text that may begin a donor's name. Nothing is left of any other one. */

@@ -1,8 +1,8 @@
 import { Router, type Request } from 'express';
 import { AppError, toAppError } from '../errors';
-import { isUtf8Body, readOperation } from '../http/operation-request';
+import { isUtf8Body, NoObjectError, readOperation } from '../http/operation-request';
 import { enterDoor, recordOf } from '../http/request-record';
-import { MEDIA_TYPES, PARTIAL_SUCCESS, RESPONSE_JSON, wantsResponseJson } from './answers/answer-status';
+import { MEDIA_TYPES, PARTIAL_SUCCESS, RESPONSE_JSON, UNPROCESSABLE, wantsResponseJson } from './answers/answer-status';
 import { formatError, toCause } from './answers/error-format';
 import { noteBody } from './answers/kept-answers';
 import { loopTurns, strangerTurns } from './answers/loop-turns';
@@ -49,7 +49,8 @@ function toAnswer(appError: AppError, error: unknown, requestId: string, request
   const type = isResponseJson ? RESPONSE_JSON : MEDIA_TYPES[0]!;
   if (!(error instanceof FailedRows)) {
     const body = { errors: [formatError({ message: '' }, appError, requestId)] };
-    return { status: appError.graphqlStatus ?? appError.status, type, body };
+    const own = isResponseJson && error instanceof NoObjectError ? UNPROCESSABLE : appError.status;
+    return { status: appError.graphqlStatus ?? own, type, body };
   }
   const { errors = [], ...rest } = error.readRest();
   const failures = error.paths.map((path) => formatError({ message: '', path }, appError, requestId));

@@ -2,11 +2,11 @@ import { HeaderMap, type ApolloServer } from '@apollo/server';
 import type { Request, Response } from 'express';
 import { GraphQLError } from 'graphql';
 import type { BudgetService } from '../domain/access/budget-service';
-import { AppError } from '../errors';
+import { AppError, InputError } from '../errors';
 import { nameDataVersion, setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import { searchOf } from '../http/operation-request';
 import { recordOf, type RequestRecord } from '../http/request-record';
-import { sendRows, toContentCoding } from '../http/row-sender';
+import { sendRows, toContentCoding, type AnswerPiece } from '../http/row-sender';
 import { wantsResponseJson } from './answers/answer-status';
 import type { CheckedDocuments } from './documents/checked-documents';
 import { Insertions } from './answers/insertions';
@@ -15,8 +15,12 @@ import { loopTurns } from './answers/loop-turns';
 import { spendBudget } from './answers/operation-budget';
 import type { OperationFacts } from './documents/operation-facts';
 import { FailedRows, toReadyAnswer, type ReadyAnswer } from './answers/ready-answer';
+import type { ReadRange } from '../domain/audit/audit-service';
+import type { RequestContext } from '../resolvers/request/request-context';
 import type { GraphqlContext } from './answers/row-field';
 import { toApolloBody, toApolloSearch } from './documents/trusted-documents';
+
+const JSON_TYPE = 'application/json';
 
 /** The longest part of an operation's name in the log. */
 const MAX_NAME_LENGTH = 64;
@@ -36,6 +40,24 @@ export interface RunParts {
   readonly keptAnswers: KeptAnswers | undefined;
 }
 
+/** An operation that another door asks for, in the place of its request's own. */
+export interface GivenOperation {
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** The whole answer to an operation, for the door that sends it. */
+export interface CollectedAnswer {
+  /** The answer as JSON. */
+  readonly text: string;
+  readonly context: RequestContext;
+  /** SHA-256 of the document's text; null when no operation was found. */
+  readonly hash: string | null;
+  readonly range: () => ReadRange;
+  /** The first refusal for lack of a privilege. */
+  readonly refusal: AppError | undefined;
+}
+
 /**
  * The run of one request's operation. Apollo Server makes the answer, again until its statements have seen one data version, and the rows
  * of a report are written into it as it is sent.
@@ -47,6 +69,7 @@ export class OperationRun {
     private readonly request: Request,
     private readonly response: Response,
     private readonly parts: RunParts,
+    private readonly given?: GivenOperation,
   ) {
     this.opened = { ...parts.kit.openRequest(request, response), insertions: new Insertions(), outcome: {} };
   }
@@ -61,12 +84,7 @@ export class OperationRun {
     const kept = refusal ? undefined : await this.findKept();
     if (kept) return this.send(kept, () => false);
     const { request, response } = this;
-    let answer = await this.execute(refusal);
-    for (let again = 1; again <= MAX_RERUNS && this.mustRunAgain; again++) {
-      // Nothing is written twice, because no mutation reads the books. The first time the books have most likely come to rest. The last
-      // time all is read from one snapshot of the primary, which takes a lane.
-      answer = await this.executeAgain(again === MAX_RERUNS, refusal);
-    }
+    const answer = await this.settle(refusal);
     await this.parts.keptAnswers?.keep(request, this.opened, answer);
     // Rows that broke off before any of the answer has left are read again with it.
     const runsAgain = (): boolean => this.opened.books.areBroken && !response.headersSent && !response.destroyed;
@@ -74,6 +92,35 @@ export class OperationRun {
       if (!runsAgain()) throw error;
       await this.send(await this.executeAgain(true, refusal), () => false);
     });
+  }
+
+  /**
+   * Reads the whole answer to the operation. The door that sends it also notes it in the audit. Throws INVALID_PARAMETERS for an answer of
+   * more bytes than these.
+   */
+  async collect(mostBytes: number): Promise<CollectedAnswer> {
+    const { pieces, facts, range } = await this.settle(undefined);
+    const text = await readText(pieces, mostBytes);
+    const { books, outcome } = this.opened;
+    if (books.haveSeveralVersions) throw new AppError('NO_DATA_SOURCE_CONNECTION', { retryAfterSeconds: 1 });
+    noteOperation(recordOf(this.response), this.opened, facts);
+    return { text, context: this.opened, hash: facts?.hash ?? null, range, refusal: outcome.refusal };
+  }
+
+  /** Closes the books of the present try. */
+  close(): Promise<void> {
+    return this.opened.books.close();
+  }
+
+  /** Executes the operation until its answer is of one version of the books. */
+  private async settle(refusal: AppError | undefined): Promise<ReadyAnswer> {
+    let answer = await this.execute(refusal);
+    for (let again = 1; again <= MAX_RERUNS && this.mustRunAgain; again++) {
+      // Nothing is written twice, because no mutation reads the books. The first time the books have most likely come to rest. The last
+      // time all is read from one snapshot of the primary, which takes a lane.
+      answer = await this.executeAgain(again === MAX_RERUNS, refusal);
+    }
+    return answer;
   }
 
   /** True when the answer is not of one version, or its replica has failed, and somebody still waits for it. */
@@ -104,10 +151,10 @@ export class OperationRun {
   private async execute(refusal: AppError | undefined): Promise<ReadyAnswer> {
     const { request, opened: context } = this;
     const answer = await this.parts.apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: toApolloRequest(request),
+      httpGraphQLRequest: toApolloRequest(request, this.given),
       context: async () => {
         if (refusal) throw toRequestError(refusal, request);
-        await this.parts.documents.assertShort(textOf(request));
+        await this.parts.documents.assertShort(this.given?.query ?? textOf(request));
         return context;
       },
     });
@@ -195,10 +242,31 @@ const textOf = (request: Request): unknown =>
     ? new URLSearchParams(searchOf(request)).get('query')
     : (request.body as { readonly query?: unknown } | undefined)?.query;
 
-function toApolloRequest(request: Request) {
+/** Reads an answer whose rows need not be sent at their reader's pace. Throws INVALID_PARAMETERS for one of more bytes than these. */
+async function readText(pieces: readonly AnswerPiece[], mostBytes: number): Promise<string> {
+  const read: Buffer[] = [];
+  let bytes = 0;
+  const add = (part: Buffer): void => {
+    bytes += part.length;
+    if (bytes > mostBytes) throw new InputError(`the answer has more than ${mostBytes} bytes: ask for fewer rows`);
+    read.push(part);
+  };
+  try {
+    for (const piece of pieces) {
+      if (typeof piece === 'string') add(Buffer.from(piece));
+      else for await (const rows of piece) add(rows);
+    }
+  } catch (error) {
+    throw error instanceof FailedRows ? error.cause : error;
+  }
+  return Buffer.concat(read).toString();
+}
+
+function toApolloRequest(request: Request, given: GivenOperation | undefined) {
   const headers = new HeaderMap();
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
+  if (given) return { method: 'POST', headers: headers.set('accept', JSON_TYPE), search: '', body: given };
   return { method: request.method.toUpperCase(), headers, search: toApolloSearch(searchOf(request)), body: toApolloBody(request.body) };
 }

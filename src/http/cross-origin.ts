@@ -5,6 +5,7 @@ import { isForwarded, isHeaderName } from '../values/header-names';
 const DOORS: readonly (readonly [path: RegExp, methods: string])[] = [
   [/^\/graphql(\/|$)/, 'GET,POST'],
   [/^\/(api\/v2|export|reports)(\/|$)/, 'GET,HEAD'],
+  [/^\/mcp$/, 'POST'],
   [/^\/schema\.graphql$/, 'GET,HEAD'],
 ];
 
@@ -13,6 +14,7 @@ const ALLOWED_HEADERS = [
   ...['Content-Type', 'Provision', 'Authorization', 'X-Requested-With', 'If-None-Match', 'X-Min-Data-Version', 'X-GraphQL-Cost'],
   ...['Apollo-Require-Preflight', 'X-Apollo-Operation-Name', 'X-Apollo-Operation-Id', 'X-Apollo-Operation-Type'],
   ...['ApolloGraphQL-Client-Name', 'ApolloGraphQL-Client-Version', 'GraphQL-Client-Name', 'GraphQL-Client-Version'],
+  ...['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'],
   ...['traceparent', 'tracestate', 'baggage', 'sentry-trace', 'X-Request-Id'],
 ];
 

@@ -151,10 +151,14 @@ function toOriginForm(target: string): string {
   return /^https?:\/\/[^/?#]*(\/.*)$/i.exec(target)?.[1] ?? '/*';
 }
 
-/** Answers bytes that are not a request, so that Express never sees them, with the contract's error body, and closes the connection. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Duplex & { _httpMessage?: unknown }): void {
-  // A second answer must not be written into the middle of one that is being written.
-  if (!socket.writable || socket._httpMessage) {
+/**
+ * Answers bytes that are not a request, or not a whole one in time, so that no door answers them, with the contract's error body, and closes
+ * the connection.
+ */
+function answerClientError(error: NodeJS.ErrnoException, socket: Duplex & { _httpMessage?: ServerResponse }): void {
+  const { _httpMessage: response } = socket;
+  // An answer must not be written into the middle of another, nor in the place of the answer to a whole request before this one.
+  if (!socket.writable || response?.headersSent || response?.req.complete) {
     socket.destroy();
     return;
   }

@@ -13,6 +13,13 @@ const UTF8 = /^utf-?8$/i;
 /** The parameters whose values are JSON (GraphQL over HTTP, section 6.2.1). */
 const JSON_PARAMETERS = ['variables', 'extensions'];
 
+/** JSON that is no GraphQL request, because it is a text, a number or null. */
+export class NoObjectError extends AppError {
+  constructor() {
+    super('BAD_REQUEST', { fault: 'the body is not a JSON object' });
+  }
+}
+
 /** False for a body that says that it is not UTF-8. */
 export function isUtf8Body(request: Request): boolean {
   const [, charset = 'utf-8'] = CHARSET.exec(request.get('Content-Type') ?? '') ?? [];
@@ -52,7 +59,7 @@ function assertDecodable(search: string): void {
 
 function toObject(bytes: Buffer): object {
   const value = refusing('the body ', () => readJson(bytes));
-  if (typeof value !== 'object' || value === null) throw new AppError('BAD_REQUEST', { fault: 'the body is not a JSON object' });
+  if (typeof value !== 'object' || value === null) throw new NoObjectError();
   return value;
 }
 

@@ -21,6 +21,8 @@ export interface DoorReading extends Omit<ReadingFacts, 'range'> {
   readonly range: () => ReadRange;
   /** The number of lines beside those that the context has counted. It is asked when the answer has ended. */
   readonly lines?: () => number | undefined;
+  /** True for a reading that has a row also when it is not personal, as the call of an agent's tool has. */
+  readonly isAlwaysNoted?: boolean;
   /** True when the headers tell of the data, as those of a file with its totals do. A HEAD request has them too. */
   readonly areInHeaders?: boolean;
 }
@@ -55,9 +57,9 @@ export class RequestAudit {
   private async begin(
     { access, address, books, lines, times }: RequestContext,
     response: Response,
-    { operation, range, file, atEnd }: DoorReading,
+    { operation, range, file, atEnd, isAlwaysNoted }: DoorReading,
   ): Promise<OpenReading | undefined> {
-    if (!file && !access.readsPersonal) return undefined;
+    if (!file && !access.readsPersonal && !isAlwaysNoted) return undefined;
     const open = this.audit.read(
       await access.caller.forAudit(),
       { ...operation, address },
@@ -78,7 +80,7 @@ export class RequestAudit {
 
   /** Notes that a caller lacked a privilege. Other errors are not noted. Throws when the row cannot be written. */
   async recordRefusal({ access, address }: RequestContext, operation: RequestOperation, { code }: AppError): Promise<void> {
-    if (code !== 'PRIVILEGE_NOT_FOUND') return;
+    if (code !== 'PRIVILEGE_NOT_FOUND' && code !== 'AGENT_PRIVILEGE_MISSING') return;
     await this.audit.recordOften(await access.caller.forAudit(), { ...operation, address }, { kind: 'refusal', detail: code });
   }
 }

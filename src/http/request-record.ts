@@ -6,7 +6,7 @@ import { errorTable, requestFaultTable } from '../errors';
 import type { LineCount } from '../resolvers/request/request-context';
 
 /** The ways into the gateway, by their names in the log and in metrics. `none` is a path that no door has. */
-export type RequestDoor = 'v2' | 'graphql' | 'file' | 'page' | 'health' | 'admin' | 'none';
+export type RequestDoor = 'v2' | 'graphql' | 'file' | 'agent' | 'page' | 'health' | 'admin' | 'none';
 
 /**
  * The forms of the ids that a caller may give to a request, so that its own log and the gateway's can be read together: a UUID, with or

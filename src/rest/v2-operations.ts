@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors';
 import type { Privilege } from '../values/privileges';
 
 /** The names of the three v2 paths, which are those of the privileges (contract section 4). */
-export type V2Path = Exclude<Privilege, 'audit_records' | 'close_periods'>;
+export type V2Path = Exclude<Privilege, 'audit_records' | 'close_periods' | 'agent'>;
 
 /** The credentials that a path accepts: the provision alone, the provision with a session, or either. */
 type V2Access = 'system' | 'session' | 'either';

@@ -28,7 +28,8 @@ const inOrder = [...ORDER, ...documents.map(({ name }) => name).filter((name) =>
 const LANGUAGES: Readonly<Record<string, readonly string[] | 'anywhere'>> = {
   ...({ '': 'anywhere', sh: 'anywhere', graphql: 'anywhere' } as const),
   ...{
-    json: ['docs/glossary.md', 'docs/v2.md'],
+    // agent-tools.test.ts connects by that of docs/agents.md.
+    json: ['docs/glossary.md', 'docs/v2.md', 'docs/agents.md'],
     haproxy: ['docs/deploy.md'],
     // `npm run test:trust -- pooler` tries it, because PgBouncer is no part of a development machine.
     ini: ['docs/deploy.md'],

@@ -3,7 +3,7 @@ import { relayStylePagination } from '@apollo/client/utilities';
 import { Client, fetchExchange } from '@urql/core';
 import { cacheExchange, type Data } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
-import { parse, print, type DocumentNode } from 'graphql';
+import { print } from 'graphql';
 import { ClientError, GraphQLClient } from 'graphql-request';
 import {
   commitLocalUpdate,
@@ -46,7 +46,6 @@ function createBrowserFetch(): typeof fetch {
 
 const url = (): string => `${gateway.url}/graphql`;
 const headers = () => ({ Provision: organization.webProvision });
-const asServer = () => ({ Provision: organization.apiProvision });
 const WHO = { username: 'ada', password: PASSWORD };
 type Lines = DepositPagesQuery;
 const idsOf = ({ depositDetailsConnection: page }: Lines): string[] => page!.edges.map(({ node }) => node.allocationId);
@@ -114,68 +113,6 @@ test('graphql-request logs in, tells errors by their code, and pages', async () 
     ({ endCursor: after, hasNextPage: hasNext } = data.depositDetailsConnection!.pageInfo);
   }
   expect(ids).toEqual(IDS);
-});
-
-interface Seen {
-  readonly data: unknown;
-  readonly codes: readonly unknown[] | undefined;
-}
-type AskByClient = (query: DocumentNode, variables: Record<string, unknown>, sent: typeof fetch) => Promise<Seen>;
-
-/** How each client shows an answer to its app: its data, and the codes of its errors. */
-const SHOWN: readonly [name: string, ask: AskByClient][] = [
-  [
-    'Apollo Client',
-    async (query, variables, sent) => {
-      const client = new ApolloClient({
-        cache: new InMemoryCache(),
-        link: new HttpLink({ uri: url(), headers: asServer(), fetch: sent }),
-      });
-      const { data, error } = await client.query({ query: query, variables, errorPolicy: 'all' });
-      client.stop();
-      return { data, codes: CombinedGraphQLErrors.is(error) ? error.errors.map(({ extensions }) => extensions?.code) : undefined };
-    },
-  ],
-  [
-    'urql',
-    async (query, variables, sent) => {
-      const fetchOptions = { headers: asServer() };
-      const client = new Client({ url: url(), preferGetMethod: false, fetch: sent, fetchOptions, exchanges: [fetchExchange] });
-      const { data, error } = await client.query<object>(query, variables).toPromise();
-      return { data, codes: error?.graphQLErrors.map(({ extensions }) => extensions.code) };
-    },
-  ],
-  [
-    'graphql-request',
-    async (query, variables, sent) => {
-      const client = new GraphQLClient(url(), { headers: asServer(), fetch: sent, errorPolicy: 'all' });
-      const answered = client.rawRequest<object>(print(query), variables);
-      const { data, errors = [] } = await answered.catch((error: unknown) => (error as ClientError).response as Awaited<typeof answered>);
-      return { data, codes: errors.map(({ extensions }) => extensions.code) };
-    },
-  ],
-];
-
-test.each(SHOWN)('%s shows data and codes with every status of GraphQL over HTTP', async (_name, asked) => {
-  const statuses: number[] = [];
-  const sent: typeof fetch = async (...request) => {
-    const response = await fetch(...request);
-    statuses.push(response.status);
-    return response;
-  };
-  const seen = [
-    await asked(parse('{ deposits(first: 0) { totalCount } dataVersion { number } }'), {}, sent),
-    await asked(parse('{ nothing }'), {}, sent),
-    await asked(parse('query ($n: Int) { deposits(first: $n) { totalCount } }'), { n: 'x' }, sent),
-    await asked(parse('query ($text: String) { node(id: $text) { id } }'), { text: 'x'.repeat(101 * 1024) }, sent),
-  ];
-  expect(seen.map(({ data, codes }) => [data ?? null, codes])).toEqual([
-    [expect.objectContaining({ deposits: null, dataVersion: expect.objectContaining({ number: 1 }) as unknown }), ['BAD_USER_INPUT']],
-    [null, ['GRAPHQL_VALIDATION_FAILED']],
-    [null, ['BAD_USER_INPUT']],
-    [null, ['PAYLOAD_TOO_LARGE']],
-  ]);
-  expect(statuses).toEqual([294, 422, 422, 413]);
 });
 
 interface RelayConnection {

@@ -6,7 +6,7 @@ import { openGateway } from '../support/open-gateway';
 import { REQUEST_ID } from '../support/request-id';
 
 const gateway = openGateway({ loggedIn: true });
-/** Audits that want 400 where the edition of 6 August 2026 says 422: a request without a query, and variables. */
+/** Audits that want 400 where the first edition says 422: a request without a query, and variables. */
 const OF_FORMER_EDITION = ['423L', '86EE'];
 const headers: Record<string, Readonly<Record<string, string>>> = {};
 

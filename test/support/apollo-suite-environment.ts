@@ -9,7 +9,7 @@ const DECIDED_OTHERWISE: ReadonlySet<string> = new Set([
   'CSRF prevention › default',
   'graphqlHTTP › throws an error if POST body is empty',
   'graphqlHTTP › throws an error if invalid content-type',
-  // Audits of an edition before that of August 2026, which says 422.
+  // Audits of a draft before the first edition, which says 422.
   'httpSpecTests.ts › MAY use 400 status code on missing {query} parameter',
   'httpSpecTests.ts › SHOULD use a status code of 400 on variable coercion failure when accepting application/graphql-response+json',
 ]);

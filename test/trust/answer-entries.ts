@@ -64,4 +64,9 @@ export const answerEntries: readonly TrustEntry[] = [
     goal: 'their texts are in no file, state, log, replica or restored backup',
     tests: { 'destructive/erased-files.test.ts': [], 'cli/erased-donors.test.ts': [] },
   },
+  {
+    ...{ id: 'T62', subject: 'agents' },
+    goal: 'their tools read alone, tell no donor without the privilege, give at most 100 rows and have each call in the audit',
+    tests: { 'agents/agent-tools.test.ts': [] },
+  },
 ];

@@ -8,7 +8,7 @@ export const requestEntries: readonly TrustEntry[] = [
       subject: 'GraphQL over HTTP',
       goal: '59 of 61 audits of graphql-http pass, by cookie, by bearer and by API provision; two want the statuses of an older edition',
     },
-    tests: { 'graphql/http-audits.test.ts': ['passes an audit', 'asks in all 61'] },
+    tests: { 'graphql/http-audits.test.ts': ['passes an audit', 'asks in all 61'], 'graphql/http-edition.test.ts': [] },
   },
   {
     ...{
@@ -19,6 +19,7 @@ export const requestEntries: readonly TrustEntry[] = [
     tests: {
       'graphql/apollo-integration.test.ts': [],
       'graphql/client-libraries.test.ts': [],
+      'graphql/client-statuses.test.ts': [],
       'graphql/client-caches.test.ts': [],
       'graphql/trusted-document-clients.test.ts': [],
     },

@@ -6,7 +6,7 @@ import type { VersionStamp } from '../../data/postgres/version-stamp';
 import { AppError } from '../../errors';
 import type { Credentials } from './credentials';
 import { assertNewEnough } from '../books/least-version';
-import { AUDIT_PRIVILEGE, CLOSE_PRIVILEGE, REPORT_PRIVILEGE, isSecret, type Privilege } from '../../values/privileges';
+import { AGENT_PRIVILEGE, AUDIT_PRIVILEGE, CLOSE_PRIVILEGE, REPORT_PRIVILEGE, isSecret, type Privilege } from '../../values/privileges';
 import { RequestCaller, type AccessParts, type SessionAccess, type SystemAccess } from './request-caller';
 
 /** The access of a member: a logged-in user, or an API provision, which is a secret. */
@@ -147,6 +147,15 @@ export class RequestAccess {
     return granted;
   }
 
+  /** Authorizes an agent: an API provision without a session that was granted the privilege. Throws an AppError. */
+  async authorizeAgent(): Promise<SystemAccess> {
+    const { row, access } = await this.caller.checkProvision();
+    if (row.session instanceof AppError) throw row.session;
+    if (!isServers(row) || !mayRead(row, AGENT_PRIVILEGE)) throw new AppError('AGENT_PRIVILEGE_MISSING');
+    this.passed.add(CHECK_AGENT);
+    return access;
+  }
+
   /** Authorizes data that is not personal, for any API provision and any logged-in user. Throws an AppError. */
   async authorizeMember(): Promise<MemberAccess> {
     if (!this.member) {
@@ -238,6 +247,7 @@ export class RequestAccess {
 }
 
 const CHECK_REPORT = (access: RequestAccess): Promise<unknown> => access.authorizeReport();
+const CHECK_AGENT = (access: RequestAccess): Promise<unknown> => access.authorizeAgent();
 const CHECK_AUDIT = (access: RequestAccess): Promise<unknown> => access.authorizeAudit();
 const CHECK_MEMBER = (access: RequestAccess): Promise<unknown> => access.authorizeMember();
 const CHECK_DONORS = (access: RequestAccess): Promise<unknown> => access.authorizeDonors();

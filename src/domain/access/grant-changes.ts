@@ -1,6 +1,14 @@
 import type { ProvisionKind } from '../../data/access/organization-store';
 import { OperatorError } from '../../errors';
-import { DEFAULT_PRIVILEGES, isPrivilege, isSecret, privileges, SECRET_PRIVILEGES, type Privilege } from '../../values/privileges';
+import {
+  AGENT_PRIVILEGE,
+  DEFAULT_PRIVILEGES,
+  isPrivilege,
+  isSecret,
+  privileges,
+  SECRET_PRIVILEGES,
+  type Privilege,
+} from '../../values/privileges';
 
 /** Privileges to grant to a user or provision, or to revoke. */
 export interface GrantChange {
@@ -23,6 +31,11 @@ export function applyChange(held: readonly string[], change: GrantChange): Privi
   return privileges.filter((privilege) =>
     change.verb === 'grant' ? held.includes(privilege) || named.has(privilege) : held.includes(privilege) && !named.has(privilege),
   );
+}
+
+/** Throws an OperatorError when a user would hold the privilege of agents, which come without a session. */
+export function assertUserMayHold(granted: readonly Privilege[]): void {
+  if (granted.includes(AGENT_PRIVILEGE)) throw new OperatorError(`Only an API provision can be granted ${AGENT_PRIVILEGE}`);
 }
 
 /** Throws an OperatorError when a public provision would hold a privilege that only secrets may have. */

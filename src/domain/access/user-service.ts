@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { OpenSession, SessionStore } from '../../data/access/session-store';
 import type { UserKey, UserRow, UserStore } from '../../data/access/user-store';
 import { OperatorError } from '../../errors';
-import { applyChange, COMMANDS, withDefaults, type GrantChange } from './grant-changes';
+import { applyChange, assertUserMayHold, COMMANDS, withDefaults, type GrantChange } from './grant-changes';
 import type { LoginGuard } from './login-guard';
 import { assertName } from './operator-names';
 import type { OrganizationService } from './organization-service';
@@ -55,6 +55,7 @@ export class UserService {
   async create({ organization, username, password, grants }: UserRequest): Promise<Privilege[]> {
     assertName('user', username);
     const granted = withDefaults(grants);
+    assertUserMayHold(granted);
     assertPassword(password);
     const { id: organizationId } = await this.organizations.get(organization);
     if (await this.users.find(organizationId, username))
@@ -68,6 +69,7 @@ export class UserService {
   async changeGrants(organization: string, username: string, change: GrantChange): Promise<Privilege[]> {
     let user = await this.get(organization, username);
     let privileges = applyChange(user.privileges, change);
+    assertUserMayHold(privileges);
     await this.rights.note(user.organizationId, `user ${COMMANDS[change.verb]}`, `user ${username}`, change.privileges.join(' '));
     // Another change may have come between.
     while (!(await this.users.updatePrivileges(user, privileges))) {

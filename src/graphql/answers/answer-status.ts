@@ -17,7 +17,7 @@ const wantsPlainJsonAlone = ({ headers: { accept = '' } }: Request): boolean =>
 
 const OK = 200;
 const BAD_REQUEST = 400;
-const UNPROCESSABLE = 422;
+export const UNPROCESSABLE = 422;
 /** "Partial Success" has data and errors. GraphQL over HTTP has chosen the number itself, for its own media type alone. */
 export const PARTIAL_SUCCESS = 294;
 

@@ -41,6 +41,11 @@ export class TrustedDocuments {
   /** True for a document whose essence is in the manifest. */
   readonly includes = oncePerDocument((document) => this.known.has(toEssence(document)));
 
+  /** The texts of all documents, each once. */
+  get all(): readonly string[] {
+    return [...new Set(this.texts.values())];
+  }
+
   textOf(id: string): string | undefined {
     return this.texts.get(id);
   }
@@ -116,12 +121,15 @@ export function toApolloBody(body: unknown): unknown {
   return typeof documentId === 'string' && query == null ? { ...(body as object), extensions: byDocumentId(documentId) } : body;
 }
 
-/** The query string of a GET with its `documentId` in the form that Apollo reads. */
+/** The parameters of a GET for which an empty text says that they are not given (GraphQL over HTTP, section GET). */
+const OPTIONAL_PARAMETERS = ['operationName', 'variables', 'extensions'];
+
+/** The query string of a GET with its `documentId` in the form that Apollo reads, and without the parameters that are empty. */
 export function toApolloSearch(search: string): string {
   const parameters = new URLSearchParams(search);
+  for (const name of OPTIONAL_PARAMETERS) parameters.delete(name, '');
   const documentId = parameters.get('documentId');
-  if (documentId === null || parameters.has('query')) return search;
-  parameters.set('extensions', JSON.stringify(byDocumentId(documentId)));
+  if (documentId !== null && !parameters.has('query')) parameters.set('extensions', JSON.stringify(byDocumentId(documentId)));
   return `?${parameters.toString()}`;
 }
 

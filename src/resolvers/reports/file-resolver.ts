@@ -12,7 +12,13 @@ import type { DepositChangeService } from '../../domain/reports/deposit-change-s
 import { toNarrowedLineSet, type DepositDetailService } from '../../domain/reports/deposit-detail-service';
 import { authorizeTotals, toSummaryRows, type DepositSummaryService } from '../../domain/reports/deposit-summary-service';
 import type { SystemAccess } from '../../domain/access/request-caller';
-import { assertTakesPeriod, REPORT_DATES, toReportDocument, type SavedReportService } from '../../domain/reports/saved-report-service';
+import {
+  assertTakesPeriod,
+  REPORT_DATES,
+  toReportDocument,
+  type ReportDocument,
+  type SavedReportService,
+} from '../../domain/reports/saved-report-service';
 import { AppError, InputError } from '../../errors';
 import { asOfNames } from '../../formats/as-of';
 import { parsePeriod, reportOf, type FileQuery, type FileReport, type QueryString } from '../../formats/file-address';
@@ -149,6 +155,14 @@ export class FileResolver {
     const file = this.documents.toFileQuery({ query, variables: { ...variables, ...given } });
     if (reportOf(file) !== report) throw new InputError('these variables turn the report into another one, as lines into a summary');
     return isSummary ? this.summary(file, member, context) : this.lines(file, granted, context);
+  }
+
+  /** The file with all rows of a query, for the callers to whom GraphQL gives its address. */
+  async document(document: ReportDocument, context: RequestContext): Promise<FileSource> {
+    const member = await context.access.authorizeMember();
+    const file = this.documents.toFileQuery(document);
+    if (reportOf(file) === 'deposit-summary') return this.summary(file, member, context);
+    return this.lines(file, await context.access.authorizeDonors(), context);
   }
 
   /**

@@ -11,7 +11,8 @@ export const createEnvironment = (url: string, provision: string): Environment =
   const network = Network.create(async ({ id, text }, variables) => {
     // A list must not ask for ever. The page loads anew after a login.
     if (hasEnded) throw new Error('The session has ended');
-    const headers = { 'Content-Type': 'application/json', Provision: provision };
+    const accept = 'application/graphql-response+json, application/json;q=0.9';
+    const headers = { 'Content-Type': 'application/json', Accept: accept, Provision: provision };
     const body = JSON.stringify({ query: text, documentId: id, variables });
     const response = await fetch(url, { method: 'POST', headers, body, credentials: 'include' });
     const { data, errors = [] } = (await response.json()) as Answer;

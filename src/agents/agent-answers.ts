@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto';
+import { numberOf } from '../data/postgres/version-stamp';
+import type { LinkService } from '../domain/access/link-service';
+import type { ReadRange } from '../domain/audit/audit-service';
+import { toAppError } from '../errors';
+import { chosenColumns, formatFileQuery, namesOfConditions, reportOf, toFileLayout, writeText } from '../formats/file-address';
+import type { FileResolver, FileSource, FileTotals } from '../resolvers/reports/file-resolver';
+import type { RequestContext } from '../resolvers/request/request-context';
+import { ALL_TIME } from '../values/dates';
+import type { AgentTool } from './agent-tools';
+
+/** The most rows of an answer. An agent reads each of them, and takes the others from the file. */
+export const MOST_ROWS = 100;
+/** The most bytes of a document's answer, before its lists are cut. */
+const MOST_BYTES = 2_000_000;
+
+/** The answer to a document, and the context in which it was read. */
+interface DocumentAnswer {
+  readonly text: string;
+  readonly context: RequestContext;
+  readonly hash: string | null;
+  readonly range: () => ReadRange;
+  readonly refusal: ReturnType<typeof toAppError> | undefined;
+}
+
+/** Runs an operation as the door of GraphQL does. The books of its context must be closed in the end. */
+export interface DocumentRun {
+  collect(mostBytes: number): Promise<DocumentAnswer>;
+  close(): Promise<void>;
+}
+
+/** The call of a tool as the door sends it and as the audit notes it. */
+export interface ToolAnswer {
+  readonly content: Readonly<Record<string, unknown>>;
+  readonly isError: boolean;
+  readonly context: RequestContext;
+  readonly hash: string | null;
+  readonly range: () => ReadRange;
+  readonly lines: number | undefined;
+  readonly dataVersion: number | null;
+  readonly refusal: ReturnType<typeof toAppError> | undefined;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The request in which a tool is called. */
+export interface ToolCall {
+  readonly context: RequestContext;
+  /** The scheme and the host at which the caller has reached the gateway. */
+  readonly origin: string;
+  readonly run: (operation: { readonly query: string; readonly variables: Values }) => DocumentRun;
+}
+
+interface AnswerParts {
+  readonly files: FileResolver;
+  readonly links: LinkService;
+}
+
+/** Answers the calls of tools, by the resolvers that the other doors call. */
+export class AgentAnswers {
+  constructor(private readonly parts: AnswerParts) {}
+
+  /** Throws an AppError. */
+  async answer({ source }: AgentTool, values: Values, call: ToolCall): Promise<ToolAnswer> {
+    const { files } = this.parts;
+    const { context } = call;
+    if (source.kind === 'report') {
+      const { name } = source.report;
+      const texts = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, toTexts(value)]));
+      const file = await files.savedReport(
+        name,
+        () => texts,
+        context,
+        () => undefined,
+      );
+      return this.ofFile(file, `/reports/${name}.csv${toSearch(texts)}`, call);
+    }
+    const document = { query: source.query, variables: values };
+    if (!source.isFile) return ofDocument(call.run(document));
+    const file = await files.document(document, context);
+    return this.ofFile(file, `/export/${reportOf(file.query)}.csv?${formatFileQuery(file.query)}`, call);
+  }
+
+  /** The totals of a file, its first rows, and a link to all of them, from one state of the books. */
+  private async ofFile(file: FileSource, address: string, { context, origin }: ToolCall): Promise<ToolAnswer> {
+    const { lineSet, query, facts } = file;
+    const { rows, totals } = await file.readTotals(toFileLayout(query, 'ndjson', false).template);
+    const firstRows = await readFirst(rows, MOST_ROWS);
+    const dataVersion = numberOf(lineSet.state ?? context.books.version!);
+    const isOfLines = facts.report !== 'deposit-summary';
+    return {
+      content: {
+        dataVersion,
+        startDate: lineSet.startDate,
+        endDate: lineSet.endDate,
+        rows: totals.rows,
+        isWhole: firstRows.length === totals.rows,
+        columns: Object.keys(chosenColumns(query)),
+        firstRows,
+        totals: toTotals(totals),
+        digest: totals.digest ?? null,
+        moneyDigest: totals.moneyDigest ?? null,
+        file: origin + (await this.parts.links.sign(address, context.access)),
+      },
+      isError: false,
+      context,
+      hash: null,
+      range: () => toRange(query.changes ? { ...ALL_TIME, pending: 'WITH' } : lineSet, namesOfConditions(query)),
+      lines: isOfLines ? firstRows.length : undefined,
+      dataVersion,
+      refusal: undefined,
+    };
+  }
+}
+
+const toRange = ({ startDate, endDate, pending }: Omit<ReadRange, 'conditions'>, conditions: readonly string[]): ReadRange => ({
+  startDate,
+  endDate,
+  pending,
+  conditions,
+});
+
+const toTotals = ({ all }: FileTotals) => ({
+  lines: all.lines,
+  transactions: all.transactions,
+  deposits: all.deposits,
+  amountByLine: all.byLine.amount,
+  amountByTransaction: all.byTransaction.amount,
+  amountByAllocation: all.byAllocation.amount,
+  unknownAllocations: all.byAllocation.unknown,
+});
+
+/** The values of a variable as the address of a saved report has them. */
+const toTexts = (value: unknown): string | string[] => (Array.isArray(value) ? value.map(toText) : toText(value));
+const toText = (value: unknown): string => (typeof value === 'string' ? writeText(value) : JSON.stringify(value));
+
+function toSearch(texts: Readonly<Record<string, string | readonly string[]>>): string {
+  const pairs = Object.entries(texts).flatMap(([name, values]) => [values].flat().map((value) => [name, value]));
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs as [string, string][]).toString()}`;
+}
+
+/** Reads the first rows of NDJSON, and leaves the others unread. */
+async function readFirst(blocks: AsyncGenerator<Buffer>, most: number): Promise<object[]> {
+  let text = '';
+  const rows: object[] = [];
+  const decoder = new TextDecoder();
+  for await (const block of blocks) {
+    const lines = (text + decoder.decode(block, { stream: true })).split('\n');
+    text = lines.pop()!;
+    rows.push(...lines.slice(0, most - rows.length).map((line) => JSON.parse(line) as object));
+    if (rows.length === most) break;
+  }
+  return rows;
+}
+
+/** The answer to a document, whose lists are cut where they have more rows than an agent gets. */
+async function ofDocument(run: DocumentRun): Promise<ToolAnswer> {
+  try {
+    const { text, context, hash, range, refusal } = await run.collect(MOST_BYTES);
+    const { data = null, errors } = JSON.parse(text) as { readonly data?: unknown; readonly errors?: readonly unknown[] };
+    const version = context.books.version ?? context.access.bookState?.version;
+    const dataVersion = version === undefined ? null : numberOf(version);
+    const cuts: Cut[] = [];
+    const digest = createHash('sha256').update(JSON.stringify(data)).digest('hex');
+    const shown = cutLists(data, { left: MOST_ROWS }, [], cuts);
+    return {
+      content: { dataVersion, digest, data: shown, ...(errors && { errors }), ...(cuts.length > 0 && { cuts }) },
+      isError: data === null,
+      context,
+      hash,
+      range,
+      lines: undefined,
+      dataVersion,
+      refusal,
+    };
+  } finally {
+    await run.close();
+  }
+}
+
+/** A list of which an agent gets the first rows alone. */
+interface Cut {
+  readonly path: string;
+  readonly rows: number;
+  readonly shown: number;
+}
+
+/** Copies a value with the first rows of its lists, as many as there are places left, those of outer lists first. */
+function cutLists(value: unknown, places: { left: number }, path: readonly string[], cuts: Cut[]): unknown {
+  if (Array.isArray(value)) {
+    const shown = value.slice(0, places.left);
+    places.left -= shown.length;
+    if (shown.length < value.length) cuts.push({ path: path.join('.'), rows: value.length, shown: shown.length });
+    return shown.map((row: unknown, index) => cutLists(row, places, [...path, String(index)], cuts));
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cutLists(each, places, [...path, key], cuts)]));
+}

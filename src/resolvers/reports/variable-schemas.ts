@@ -1,0 +1,111 @@
+import {
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  Kind,
+  OperationTypeNode,
+  parse,
+  typeFromAST,
+  type DocumentNode,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
+import { periodNames } from '../../values/periods';
+
+type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+
+/** A JSON Schema (2020-12), as far as the inputs of tools need one. */
+type JsonSchema = Record<string, JsonValue>;
+
+/** The schema of an object of values. */
+export type ObjectSchema = {
+  readonly type: 'object';
+  readonly properties: Record<string, JsonSchema>;
+  readonly required: string[];
+  readonly additionalProperties: false;
+};
+
+/** A query of which a tool is made. */
+export interface QueryFacts {
+  /** Empty for an operation without a name. */
+  readonly name: string;
+  /** The names of its root fields, each once. Those of fragments are left out. */
+  readonly fields: readonly string[];
+  readonly input: ObjectSchema;
+}
+
+/** The levels of input objects within each other that a schema tells. */
+const MOST_LEVELS = 4;
+const JSON_TYPES: Readonly<Record<string, JsonSchema>> = {
+  Boolean: { type: 'boolean' },
+  Int: { type: 'integer' },
+  SafeInt: { type: 'integer' },
+  Float: { type: 'number' },
+  JSON: {},
+  JSONObject: { type: 'object' },
+};
+
+/**
+ * The facts about the only operation of a document, with the schema of its variables; undefined for a document with another number of
+ * operations, or with one that is no query. Variables in `given` have values already and may be left out. The document is not validated:
+ * it is an operator's or was saved, and its run says what is wrong with it.
+ */
+export function toQueryFacts(schema: GraphQLSchema, text: string, given: readonly string[] = []): QueryFacts | undefined {
+  const operation = onlyQuery(parse(text));
+  if (!operation) return undefined;
+  const { name, selectionSet, variableDefinitions = [] } = operation;
+  const properties: Record<string, JsonSchema> = {};
+  const required: string[] = [];
+  for (const { variable, type: node, defaultValue } of variableDefinitions) {
+    const type = typeFromAST(schema, node) as GraphQLInputType | undefined;
+    if (!type) continue;
+    properties[variable.name.value] = toJsonSchema(type);
+    if (isNonNullType(type) && !defaultValue && !given.includes(variable.name.value)) required.push(variable.name.value);
+  }
+  const fields = selectionSet.selections.flatMap((each) => (each.kind === Kind.FIELD ? [each.name.value] : []));
+  return { name: name?.value ?? '', fields: [...new Set(fields)], input: toObjectSchema(properties, required) };
+}
+
+const toObjectSchema = (properties: Record<string, JsonSchema>, required: string[]): ObjectSchema => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+});
+
+/** The input with a named period, which gives the dates of a report their values. */
+export const withPeriod = ({ properties, required }: ObjectSchema): ObjectSchema => {
+  const period = { type: 'string', enum: [...periodNames], description: 'A period by its name, in the place of startDate and endDate.' };
+  return toObjectSchema({ ...properties, period }, required);
+};
+
+function onlyQuery({ definitions }: DocumentNode): OperationDefinitionNode | undefined {
+  const operations = definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION);
+  const [first] = operations;
+  return operations.length === 1 && first?.operation === OperationTypeNode.QUERY ? first : undefined;
+}
+
+function toJsonSchema(given: GraphQLInputType, level = 0): JsonSchema {
+  const type = getNullableType(given);
+  if (isListType(type)) return { type: 'array', items: toJsonSchema(type.ofType, level) };
+  const description: JsonSchema = type.description ? { description: type.description } : {};
+  if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name), ...description };
+  if (!isInputObjectType(type)) return { ...(JSON_TYPES[type.name] ?? { type: 'string' }), ...description };
+  if (level === MOST_LEVELS) return { type: 'object', ...description };
+  const fields = Object.values(type.getFields());
+  const properties = fields.map((field): [string, JsonSchema] => {
+    const value = toJsonSchema(field.type, level + 1);
+    return [field.name, field.description ? { ...value, description: field.description } : value];
+  });
+  const required = fields.filter(({ type: each, defaultValue }) => isNonNullType(each) && defaultValue === undefined);
+  return {
+    ...toObjectSchema(
+      Object.fromEntries(properties),
+      required.map(({ name }) => name),
+    ),
+    ...description,
+  };
+}

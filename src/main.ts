@@ -1,8 +1,5 @@
 #!/usr/bin/env -S node --
 // Node would take `--env-file` for an option of its own, were it not for the `--` above.
-// This must be set before graphql is loaded: in any other environment graphql checks its own objects at every use.
-process.env.NODE_ENV ??= 'production';
-
 import { runProgram } from './cli/commands/program';
 
 const terminal = { input: process.stdin, output: process.stdout, errors: process.stderr };

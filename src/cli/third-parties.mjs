@@ -1,0 +1,1 @@
+export const listPackages = () => ({ name: 'list-packages' });

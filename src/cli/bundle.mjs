@@ -1,5 +1,8 @@
 // Bundles the gateway into dist.next: src/main.ts, and the module that its workers run.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { rolldown } from 'rolldown';
 import { listPackages } from './third-parties.mjs';
 
@@ -18,7 +21,8 @@ const NEVER_LOADED = [
   'class-validator',
 ];
 /** Plugins that Apollo Server loads on demand. graphql/apollo-server.ts turns all of them off. */
-const APOLLO_PLUGIN = /@apollo[\\/]server[\\/].*[\\/]plugin[\\/](cacheControl|inlineTrace|landingPage[\\/]default|schemaReporting|usageReporting)[\\/]index\.js$/;
+const APOLLO_PLUGIN =
+  /@apollo[\\/]server[\\/].*[\\/]plugin[\\/](cacheControl|inlineTrace|landingPage[\\/]default|schemaReporting|usageReporting)[\\/]index\.js$/;
 /** Packages that may be there twice, because the objects of one do not meet the other: each user of a cache makes its own. */
 const TWICE = ['lru-cache'];
 
@@ -69,4 +73,25 @@ const bundle = await rolldown({
   transform: { define: { 'process.env.NODE_ENV': '"production"' } },
   plugins: [leaveOut, queryCompiler, refuseTwice, listPackages('code')],
 });
-await bundle.write({ dir: 'dist.next', format: 'cjs', chunkFileNames: '[name].js', sourcemap: true, minify: true, keepNames: true });
+const { output } = await bundle.write({
+  dir: 'dist.next',
+  format: 'cjs',
+  chunkFileNames: '[name].js',
+  sourcemap: true,
+  minify: true,
+  keepNames: true,
+});
+for (const { fileName } of output) if (fileName.endsWith('.js.map')) keepOwnSources(join('dist.next', fileName));
+
+/** Takes the places within packages and the text of all sources out of a map: what is left is a tenth, and enough for the stack of an error. */
+function keepOwnSources(file) {
+  const { version, sources, names, mappings } = JSON.parse(readFileSync(file, 'utf8'));
+  const isOwn = sources.map((source) => !source.includes('node_modules/'));
+  const lines = decode(mappings).map((line) => line.map((place) => (isOwn[place[1]] ? place : [place[0]])));
+  // One mark ends what is ours; those that follow it say nothing more.
+  const kept = lines.map((line) => line.filter((place, index) => place.length > 1 || line[index - 1]?.length > 1));
+  writeFileSync(
+    file,
+    JSON.stringify({ version, sources: sources.map((source, index) => (isOwn[index] ? source : null)), names, mappings: encode(kept) }),
+  );
+}

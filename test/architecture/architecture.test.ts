@@ -18,7 +18,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ['rows'],
   ['processes'],
   ['config'],
-  ['errors', 'package-files'],
+  ['errors', 'package-files', 'stack-positions'],
   ['line'],
   ['values'],
 ];

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import type { DatabasePlace } from '../../data/postgres/database-place';
 import { AppError, describeError, OperatorError } from '../../errors';
 import { packageFile } from '../../package-files';
+import { toSourceStack } from '../../stack-positions';
 import { mayBeMisread } from '../../values/utf8';
 import type { CommandContext } from '../command';
 import { DEFAULT_SETTINGS_FILE, UNDECIDED, UndecidedError, UsageError } from '../command-options';
@@ -234,7 +235,7 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // The message of a system error is enough for an operator, such as a data directory that cannot be written. Anything else is a bug,
   // which needs its stack.
-  return 'syscall' in error ? error.message : (error.stack ?? error.message);
+  return 'syscall' in error ? error.message : toSourceStack(error.stack ?? error.message);
 }
 
 /** The last line of a text. Prisma's messages quote our code first and end with the reason. */

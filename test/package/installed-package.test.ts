@@ -46,7 +46,7 @@ beforeAll(() => {
     { readonly filename: string; readonly files: readonly { readonly path: string }[] },
   ];
   files = packed.files.map(({ path }) => path);
-  npm(['install', at(packed.filename)], at('app'));
+  npm(['install', '--prefix', at('app'), at(packed.filename)], at('app'));
   installed = at('app/node_modules/deposit-gateway');
   main = join(installed, 'dist/main.js');
   manifest = JSON.parse(read('package.json')) as Manifest;

@@ -9,8 +9,9 @@ import parseExpression from 'spdx-expression-parse';
 const OUTPUT = 'dist.next';
 const LISTS = join(OUTPUT, 'packages');
 const LICENSE_FILE = /^(licen[cs]e|copying|notice|third-?party)|\.license(\.txt)?$/i;
-/** The folder of a package, at the beginning of a module's path. */
-const PACKAGE_FOLDER = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/;
+
+/** The folder of the package that a module is of; undefined for one of ours. */
+export const packageOf = (id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id.replace(/^\0/, ''))?.[0];
 
 const readPackage = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
@@ -22,7 +23,7 @@ export function listPackages(build) {
     generateBundle(_options, bundle) {
       for (const { modules = {} } of Object.values(bundle))
         for (const [id, { renderedLength }] of Object.entries(modules)) {
-          const [folder] = PACKAGE_FOLDER.exec(id.replace(/^\0/, '')) ?? [];
+          const folder = packageOf(id);
           // Styles leave no code in the chunk that loads them.
           if (folder !== undefined && (renderedLength > 0 || /\.css\b/.test(id))) folders.add(folder);
         }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
+import { OperatorError } from './errors';
 import { isHostName, isNetwork, isOrigin, isPostgresUrl, toHostName, toPageAddress, withoutBrackets } from './values/addresses';
 import { instantForms, toInstant } from './values/dates';
 import { isForwarded, isHeaderName } from './values/header-names';
@@ -314,9 +315,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export type Config = { readonly [Name in SettingName]: z.output<(typeof settings)[Name]['schema']> };
 
 /** The error for wrong settings. Its message has a line for each, which begins with the setting's name. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
+export class ConfigError extends OperatorError {}
 
 /**
  * Reads all settings. An empty value counts as not set. A secret is taken from the file that its variable with the ending _FILE names,

@@ -13,6 +13,9 @@ export class UndecidedError extends OperatorError {}
 /** The exit status of such a command. */
 export const UNDECIDED = 3;
 
+/** The file of settings that is read where it is there, unless a command names another one or none. */
+export const DEFAULT_SETTINGS_FILE = '/etc/deposit-gateway/gateway.env';
+
 /** Adds the value of an option that may be repeated. */
 export const append = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value];
 

@@ -7,12 +7,14 @@ import { RemoteGuessGate } from '../domain/access/guess-channel';
 import { runWorker } from '../processes/worker-runner';
 import { TOPICS } from '../processes/worker-topics';
 import { createServices } from '../services';
+import { explainCrashes } from './crash';
 import { createLog } from './gateway-log';
 import type { WorkerSettings } from './gateway-primary';
 import { onStopSignal } from './stop-signals';
 
 /** The module that a worker of a gateway runs. */
 
+explainCrashes();
 // Ctrl-C, a terminal that closes, and some supervisors signal every process of a group. The primary alone decides.
 onStopSignal(() => undefined);
 void runWorker(({ config, serving }: WorkerSettings, channel) => {

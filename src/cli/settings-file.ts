@@ -1,15 +1,28 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
-import { ConfigError, isSecretSetting, isSettingName } from '../config';
+import { ConfigError, isSecretSetting, isSettingName, readConfig, type Config } from '../config';
 import { decodeUtf8, Utf8Fault } from '../values/utf8';
+import { DEFAULT_SETTINGS_FILE } from './command-options';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The file of settings that is read where it is there, unless a command names another one or none. */
-export const DEFAULT_SETTINGS_FILE = '/etc/deposit-gateway/gateway.env';
+export interface Settings {
+  readonly config: Config;
+  /** False where neither an address nor a directory is set, so that the database lies where the command was started. */
+  readonly namesDatabase: boolean;
+}
+
+export type ReadSettings = typeof readSettings;
 
 const OTHERS_MAY = 0o006;
 /** The addresses of one database. That of a role is not mixed with that of another database. */
 const ADDRESSES = ['DATABASE_URL', 'OWNER_DATABASE_URL', 'DATABASE_REPLICA_URLS'];
+
+/** Reads the settings of the environment and of a file, which `withSettingsFile` describes. Throws a ConfigError. */
+export function readSettings(environment: Environment, file: string | false | undefined): Settings {
+  const whole = withSettingsFile(environment, file);
+  const config = readConfig(whole);
+  return { config, namesDatabase: config.DATABASE_URL !== '' || Boolean(whole.DATA_DIR) };
+}
 
 /**
  * The environment with the settings of a file, which the environment's own win over. `file` is the one that a command names, `undefined` for

@@ -24,6 +24,8 @@ export function createSchema(resolvers?: ResolverSet): GraphQLSchema {
     container: { get: (type: ClassType) => instances.get(type) },
     // Arguments are checked by scalars and by the domain, never by decorators.
     validate: false,
+    // It would ask the schema for all of itself, which takes 0.1 s of a start. Apollo Server checks that the schema is valid.
+    skipCheck: true,
   });
   // type-graphql has no place for these two descriptions.
   schema.getQueryType()!.description = QUERY;

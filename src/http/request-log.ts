@@ -5,7 +5,11 @@ import type { UnwrittenRows } from '../data/audit/audit-writer';
 import { findSqlFault, MISSING_GRANT } from '../data/postgres/sql-fault';
 import type { UnwrittenUsage } from '../domain/access/usage-counter';
 import type { AppError } from '../errors';
+import { toSourceStack } from '../stack-positions';
 import { RequestRecord } from './request-record';
+
+/** The most places of a failure's stack that are logged. */
+const MAX_PLACES = 6;
 
 /** The reason of a report that was stopped because its reader left. It is not a failure. */
 export class ReaderLeft extends Error {
@@ -143,9 +147,10 @@ export function logFailure(log: Logger, { code, cause }: AppError, id: string): 
   }
   const fault = cause instanceof Error ? cause : new Error('Something else than an error was thrown');
   const at = fault.stack?.split('\n').filter((line) => /^ {4}at /.test(line));
+  const places = at && toSourceStack(at.slice(0, MAX_PLACES).join('\n')).split('\n');
   const sqlFault = findSqlFault(cause);
   log.error(
-    { requestId: id, code, name: fault.name, ...(sqlFault ?? ('code' in fault && { reason: fault.code })), at: at?.slice(0, 6) },
+    { requestId: id, code, name: fault.name, ...(sqlFault ?? ('code' in fault && { reason: fault.code })), at: places },
     sqlFault?.sqlState === MISSING_GRANT ? 'request failed: the database user lacks a grant' : 'request failed',
   );
 }

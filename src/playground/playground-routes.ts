@@ -5,9 +5,10 @@ import { Router } from 'express';
 import expressStaticGzip from 'express-static-gzip';
 import { AppError } from '../errors';
 import { enterDoor } from '../http/request-record';
+import { packageFile } from '../package-files';
 
-/** Vite's output directory. The path is the same from src/playground and from dist/playground. */
-const WEB_DIRECTORY = join(__dirname, '../../dist/playground-web');
+/** Vite's output directory. */
+const WEB_DIRECTORY = packageFile('dist/playground-web');
 const FILE_NAME = /^\/[\w.-]+$/;
 
 const readPage = (name: string): string => readFileSync(join(WEB_DIRECTORY, name), 'utf8');

@@ -3,18 +3,20 @@ import { constants } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { compression, defineAlgorithm } from 'vite-plugin-compression2';
+import { listPackages } from '../cli/third-parties.mjs';
 
 // The highest quality, 11, takes twenty times as long for files that are a tenth smaller.
 const brotli = defineAlgorithm('brotliCompress', { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
 
 // The paths are absolute because the build runs in the repository's root.
 const webDirectory = resolve(import.meta.dirname, 'web');
+const packages = listPackages('page');
 
 export default defineConfig({
   root: webDirectory,
   base: '/playground/',
-  plugins: [react(), compression({ include: /\.(css|js|ttf)$/, algorithms: [brotli, 'gzip'], logLevel: 'silent' })],
-  worker: { format: 'es' },
+  plugins: [react(), compression({ include: /\.(css|js|ttf)$/, algorithms: [brotli, 'gzip'], logLevel: 'silent' }), packages],
+  worker: { format: 'es', plugins: () => [packages] },
   build: {
     outDir: resolve(import.meta.dirname, '../../dist.next/playground-web'),
     emptyOutDir: true,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { packageFile } from '../package-files';
 import type { RowColumn, RowTemplate } from './row-template';
 
 /** The part of the standard WebAssembly object that is used here. Only the browser's types declare it, not Node's. */
@@ -18,8 +18,8 @@ interface RenderLoop {
   isBetweenRows(): number;
 }
 
-/** The loop as `npm run build` compiles it. The sources find the file from `src` as well, where the tests and `npm run dev` run them. */
-const renderLoop = new WebAssembly.Module(readFileSync(join(__dirname, '../../dist/rows/render-loop.wasm')));
+/** The loop as `npm run build` compiles it. The sources use it too, where the tests and `npm run dev` run them. */
+const renderLoop = new WebAssembly.Module(readFileSync(packageFile('dist/render-loop.wasm')));
 const PAGE_LENGTH = 64 * 1024;
 
 /** The size of a block, in bytes: about as much as a socket takes at once. */

@@ -17,7 +17,8 @@ const ROOMS: readonly (readonly string[])[] = [
   ['formats'],
   ['rows'],
   ['processes'],
-  ['errors', 'config'],
+  ['config'],
+  ['errors', 'package-files', 'stack-positions'],
   ['line'],
   ['values'],
 ];
@@ -142,7 +143,9 @@ describe('the sources', () => {
       .filter((path) => !/^(generated|playground\/web)\//.test(path));
     expect(others.sort()).toEqual([
       'cli/build-stamp.mjs',
+      'cli/bundle.mjs',
       'cli/generate-client.mjs',
+      'cli/third-parties.mjs',
       'playground/vite.config.mjs',
       'rows/assembly/tsconfig.json',
     ]);

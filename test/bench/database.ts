@@ -8,6 +8,7 @@ import type { DatabaseAddress } from '../../src/data/postgres/database';
 import { EmbeddedPostgres } from '../../src/data/embedded/embedded-postgres';
 import { createServices } from '../../src/services';
 import { createOrganization, type TestOrganization } from '../support/gateway';
+import { MAIN } from '../support/gateway-package';
 import { fillDataSet, type DataSetSize } from './data-set';
 import { endAtLast } from './endings';
 import { parentOf } from './processes';
@@ -26,8 +27,6 @@ export interface BenchDatabase {
 
 /** A database with an organization that has no lines. */
 export type EmptyDatabase = Pick<BenchDatabase, 'url' | 'organization' | 'stop'>;
-
-export const MAIN = join(__dirname, '../../dist/main.js');
 
 /** Makes the data set in a directory below the given one, or takes what an earlier run has finished there. */
 export async function openBenchDatabase(parent: string, size: DataSetSize): Promise<BenchDatabase> {

@@ -4,10 +4,12 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { DEFAULT_SETTINGS_FILE, withSettingsFile } from '../../src/cli/settings-file';
+import { DEFAULT_SETTINGS_FILE } from '../../src/cli/command-options';
+import { withSettingsFile } from '../../src/cli/settings-file';
 import { readConfig } from '../../src/config';
 import { done, failed, runCommand, runWhole } from '../support/command';
 import { createTestDatabase, databaseSettings } from '../support/database';
+import { MAIN } from '../support/gateway-package';
 
 describe('an operator with settings in a file', () => {
   let folder: string;
@@ -143,9 +145,9 @@ describe('an operator with settings in a file', () => {
         ...{ status: 1, stderr: expect.stringMatching(/missing: the file of settings cannot be read: ENOENT/) as string },
       });
       expect(await runWhole(inFile, ['organization', 'list', '-q', '--env-file', file])).toMatchObject({ status: 0, stderr: '' });
-      const script = '"$0" -- dist/main.js --quiet organization list --env-file <(cat "$FILE")';
+      const script = '"$0" -- "$MAIN" --quiet organization list --env-file <(cat "$FILE")';
       const piped = promisify(execFile)('bash', ['--norc', '-c', script, process.execPath], {
-        env: { PATH: process.env.PATH, ...inFile, FILE: file },
+        env: { PATH: process.env.PATH, ...inFile, MAIN, FILE: file },
       });
       expect(await piped).toEqual({ stdout: expect.stringContaining('Church') as string, stderr: '' });
     } finally {
@@ -159,8 +161,8 @@ describe('an operator with settings in a file', () => {
   (canIsolate ? test : test.skip)('may have it at the place where it is looked for, and leave it out', () => {
     const run = (line: string, words: string, own: Record<string, string> = {}) => {
       const write = `mkdir /etc/deposit-gateway && umask 007 && echo ${line} > ${DEFAULT_SETTINGS_FILE}`;
-      const start = `mount -t tmpfs none /etc && ${write} && exec "$0" -- dist/main.js ${words}`;
-      const env = { PATH: process.env.PATH, ...own };
+      const start = `mount -t tmpfs none /etc && ${write} && exec "$0" -- "$MAIN" ${words}`;
+      const env = { PATH: process.env.PATH, MAIN, ...own };
       const { status, stderr } = spawnSync('unshare', [...isolate, start, process.execPath], { encoding: 'utf8', env });
       return { status, stderr };
     };

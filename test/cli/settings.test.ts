@@ -10,6 +10,7 @@ import { errorTable, requestFaultTable } from '../../src/errors';
 import { withoutDatabase } from '../support/command';
 import { createTestDatabase, databaseSettings } from '../support/database';
 import { readDocument, sectionOf, tableOf } from '../support/documents';
+import { MAIN } from '../support/gateway-package';
 
 const ADDRESS =
   'expected a URL like postgresql://user:password@host:5432/database; a password has every character but letters and digits percent-encoded, such as %40 for @';
@@ -211,8 +212,8 @@ describe('an operator', () => {
       const dataDirectory = join(folder, 'unused');
       try {
         // A second reading of the pipe finds it empty.
-        const script = 'DATABASE_URL_FILE=<(echo "$URL") exec "$0" dist/main.js organization create Church';
-        const environment = { PATH: process.env.PATH, ...databaseSettings(), URL: database.url, DATA_DIR: dataDirectory };
+        const script = 'DATABASE_URL_FILE=<(echo "$URL") exec "$0" "$MAIN" organization create Church';
+        const environment = { PATH: process.env.PATH, ...databaseSettings(), MAIN, URL: database.url, DATA_DIR: dataDirectory };
         const result = await promisify(execFile)('bash', ['--norc', '-c', script, process.execPath], { env: environment });
         expect({ ...result, stderr: withoutDatabase(result.stderr) }).toEqual({ stdout: 'Created organization "Church"\n', stderr: '' });
         expect((await database.client.query('SELECT name FROM organization')).rows).toEqual([{ name: 'Church' }]);

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { done, failed, misused, runCommand, succeed, type CommandResult } from '../support/command';
 import { databaseSettings } from '../support/database';
 import { graphql, importLines, login, PASSWORD, createOrganization, v2Line, type TestOrganization } from '../support/gateway';
+import { MAIN } from '../support/gateway-package';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
 
@@ -180,7 +180,7 @@ describe('an operator of an organization', () => {
 test('an operator at a terminal gives a password twice, which is not shown', async () => {
   const organization = await createOrganization(gateway.services);
   const type = async (...passwords: string[]): Promise<string> => {
-    const words = [join(__dirname, '../../dist/main.js'), 'user', 'password', ...named(organization)];
+    const words = [MAIN, 'user', 'password', ...named(organization)];
     const command = [process.execPath, ...words].map((word) => `'${word}'`).join(' ');
     const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
       env: { PATH: process.env.PATH, SHELL: '/bin/sh', ...databaseSettings(), DATABASE_URL: gateway.database.url },

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { failed, runCommand, startCommand, succeed, type Environment } from '../support/command';
+import { MAIN } from '../support/gateway-package';
 import { until } from '../support/until';
 
 // Commands run side by side, so that each takes longer.
@@ -119,9 +120,8 @@ test.concurrent.each([
 /** Runs a command on a data directory, under another account when one is given. Resolves to the error, or to "done". */
 async function runAs(account: number | undefined, directory: string, command: string): Promise<string> {
   const words = account ? ['setpriv', `--reuid=${account}`, `--regid=${account}`, '--clear-groups', process.execPath] : [process.execPath];
-  const script = join(__dirname, '../../dist/main.js');
   const env = { PATH: process.env.PATH, DATA_DIR: directory };
-  return run(words[0]!, [...words.slice(1), '--', script, '--no-env-file', command], { env }).then(
+  return run(words[0]!, [...words.slice(1), '--', MAIN, '--no-env-file', command], { env }).then(
     () => 'done',
     (error: unknown) => (error as { readonly stderr: string }).stderr,
   );

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { startCommand, startServe, succeed, type Environment } from '../support/command';
 import { depositBook } from '../support/deposit-book';
 import { toNdjson } from '../support/deposit-files';
+import { MAIN } from '../support/gateway-package';
 import { until } from '../support/until';
 
 const run = promisify(execFile);
@@ -67,7 +68,7 @@ testAsRoot('an operator whose restore runs in another container is refused its d
   restore.kill('SIGSTOP');
   try {
     // A process of another process namespace sees the files of the restore, and not its processes.
-    const words = ['--pid', '--fork', '--mount-proc', process.execPath, join(__dirname, '../../dist/main.js'), 'organization', 'list'];
+    const words = ['--pid', '--fork', '--mount-proc', process.execPath, MAIN, 'organization', 'list'];
     const result = await run('unshare', words, { env: { PATH: process.env.PATH, ...inDirectory('shared') } }).catch(
       (error: unknown) => error,
     );

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { runCommand, startCommand, startServe, succeed, withoutDatabase, type Environment, type ServeProcess } from '../support/command';
 import { depositBook } from '../support/deposit-book';
 import { toNdjson } from '../support/deposit-files';
+import { MAIN } from '../support/gateway-package';
 import { until } from '../support/until';
 
 /** Commands that the suite kills. `KILLED_BACKUPS=20` kills more. */
@@ -66,7 +67,7 @@ test('a backup that is killed at any moment is there whole or not at all, and th
 test('a backup in a container, whose process number is always the same, replaces what a killed one has left', async () => {
   const directory = mkdtempSync(at('container-'));
   const file = join(directory, 'church.backup');
-  const words = [process.execPath, join(__dirname, '../../dist/main.js'), 'backup', file].map((word) => `'${word}'`).join(' ');
+  const words = [process.execPath, MAIN, 'backup', file].map((word) => `'${word}'`).join(' ');
   const script = `touch '${file}'.$$-00c0ffee.part; exec ${words}`;
   await promisify(execFile)('sh', ['-c', script], { env: { PATH: process.env.PATH, ...source } });
   expect(await readdir(directory)).toEqual(['church.backup']);
@@ -113,7 +114,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
 
 test.each([8, 120])('an operator whose disk is full after %i blocks is told so, and finds no part of a backup', async (blocks) => {
   const directory = mkdtempSync(at('full-'));
-  const words = [process.execPath, join(__dirname, '../../dist/main.js'), 'backup', join(directory, 'x.backup')];
+  const words = [process.execPath, MAIN, 'backup', join(directory, 'x.backup')];
   // A limit of a file's size, like a disk's, fails the write.
   const script = `trap '' XFSZ; ulimit -f ${blocks}; exec ${words.map((word) => `'${word}'`).join(' ')}`;
   const { code, stderr } = await promisify(execFile)('sh', ['-c', script], { env: { PATH: process.env.PATH, ...source } }).then(

@@ -44,6 +44,11 @@ const LANGUAGES: Readonly<Record<string, readonly string[] | 'anywhere'>> = {
 const CODE_SECTIONS = [...APP_SECTIONS, 'Other clients', 'Errors and null', 'Mocks', 'Trusted documents'];
 /** Commands that take too long, or need a machine or a network, and the test that tries each of them instead. */
 const STAND_INS: Readonly<Record<string, string>> = {
+  'npm install && npm pack': 'installed-package.test.ts',
+  'npm pack': 'installed-package.test.ts',
+  'npm install -g': 'installed-package.test.ts',
+  'npx ./deposit-gateway-*.tgz serve': 'installed-package.test.ts',
+  'npm install -g ./deposit-gateway-*.tgz': 'installed-package.test.ts',
   'npm install && npm start': 'newcomer.test.ts',
   'npm install && npm test': 'this very run',
   'npm install && npm run build': 'this very run',

@@ -10,7 +10,7 @@ const MAX_PICTURE_BYTES = 150_000;
 /** Files that readers have or make themselves. */
 const READERS_FILES = ['noun-role.ts'];
 /** The suite's own settings. */
-const TEST_SETTINGS = ['TEST_DATABASE_URL', 'TEST_POOLER', 'TEST_CITUS_WORKERS', 'HISTORY_SEED'];
+const TEST_SETTINGS = ['TEST_DATABASE_URL', 'TEST_POOLER', 'TEST_CITUS_WORKERS', 'TEST_PACKAGE', 'HISTORY_SEED'];
 
 interface Link {
   readonly from: string;

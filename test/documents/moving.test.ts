@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { databaseSettings } from '../support/database';
-import { blocksOf, MOVING_SECTIONS, readDocument, ROOT, sectionOf } from '../support/documents';
+import { blocksOf, MOVING_SECTIONS, readDocument, sectionOf } from '../support/documents';
+import { MAIN } from '../support/gateway-package';
 import { gift, OLD_PROVISION, OldService } from '../support/old-service';
 import { openGateway } from '../support/open-gateway';
 
@@ -21,7 +22,7 @@ beforeAll(async () => {
   old.gifts.push(...Array.from({ length: 30 }, (_, number) => gift({ depositDate: `2026-10-${String(number + 1).padStart(2, '0')}` })));
   directory = mkdtempSync(join(tmpdir(), 'gateway-moving-'));
   mkdirSync(join(directory, 'bin'));
-  writeFileSync(join(directory, 'bin/deposit-gateway'), `#!/bin/sh\nexec node ${join(ROOT, 'dist/main.js')} "$@"\n`, { mode: 0o755 });
+  writeFileSync(join(directory, 'bin/deposit-gateway'), `#!/bin/sh\nexec node ${MAIN} "$@"\n`, { mode: 0o755 });
   writeFileSync(join(directory, 'old-provision'), OLD_PROVISION, { mode: 0o600 });
   const report = '/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=2026-10-01&end_date=2026-10-31';
   writeFileSync(join(directory, 'access.log'), `::1 - - [01/Nov/2026:00:00:00 +0000] "GET ${report} HTTP/1.1" 200 9 "-" "curl"\n`);

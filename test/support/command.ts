@@ -1,15 +1,15 @@
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { kill } from 'node:process';
 import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runProgram } from '../../src/cli/commands/program';
 import type { Terminal } from '../../src/cli/terminal';
 import { asServing, databaseSettings, PATIENT } from './database';
+import { ROOT } from './documents';
+import { MAIN, PACKAGE } from './gateway-package';
 import { until } from './until';
 
-const MAIN = join(__dirname, '../../dist/main.js');
 /** Compiles Prisma's WebAssembly with the quick compiler alone, which takes a third off the time of a short command. */
 const NODE_FLAGS = ['--liftoff-only'];
 const START_TIMEOUT_MS = 300_000;
@@ -73,7 +73,7 @@ export async function runCommand(...run: Parameters<typeof runWhole>): Promise<C
 
 /**
  * Runs a command to its end, with `input` on its standard input. It runs in this process, as src/main.ts runs it, because a new process takes
- * ten times as long. Commands of the embedded database, of another build or of another directory get a process of their own.
+ * ten times as long. Commands of the embedded database, of an installed package, of another build or of another directory get a process of their own.
  */
 export async function runWhole(
   environment: Environment,
@@ -82,7 +82,8 @@ export async function runWhole(
   main?: string,
   cwd?: string,
 ): Promise<CommandResult> {
-  if (main !== undefined || cwd !== undefined || !namesDatabase(environment)) return runProcess(environment, words, input, main, cwd);
+  const isElsewhere = main !== undefined || cwd !== undefined || PACKAGE !== ROOT;
+  if (isElsewhere || !namesDatabase(environment)) return runProcess(environment, words, input, main, cwd);
   const [stdin, stdout, stderr] = [new PassThrough().end(input), new Collector(), new Collector()];
   const terminal = { input: stdin, output: stdout, errors: stderr } as unknown as Terminal;
   const status = await runProgram(withoutDefaultFile(MAIN, words), toEnvironment(environment), terminal);

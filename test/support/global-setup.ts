@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { EmbeddedPostgres } from '../../src/data/embedded/embedded-postgres';
 import { startCitus } from './citus-cluster';
+import { MAIN } from './gateway-package';
 import { startPooler } from './pooler';
 
 export const TEMPLATE_DATABASE = 'gateway_template';
@@ -41,7 +42,7 @@ export default async function setUp(): Promise<void> {
   process.env.TEST_SERVER_URL = server.href;
   if (process.env.TEST_POOLER) await startTestPooler(server);
   server.pathname = `/${TEMPLATE_DATABASE}`;
-  execFileSync(process.execPath, ['dist/main.js', '--quiet', '--no-env-file', 'migrate'], {
+  execFileSync(process.execPath, [MAIN, '--quiet', '--no-env-file', 'migrate'], {
     env: { ...process.env, DATABASE_URL: server.href },
   });
   // Citus has a process of its own in each database, beside which no other could be copied from it.

@@ -8,6 +8,7 @@ import { makeCluster, USER } from '../../src/data/embedded/postgres-cluster';
 import { openPostgresHome, type PostgresHome } from '../../src/data/embedded/postgres-home';
 import { DATABASE, PostgresServer } from '../../src/data/embedded/postgres-server';
 import type { TestDatabase } from './database';
+import { MAIN } from './gateway-package';
 import { SERVING_PASSWORD, SERVING_ROLE } from './global-setup';
 import { until } from './until';
 
@@ -58,7 +59,7 @@ export async function createReplicatedDatabase(): Promise<ReplicatedDatabase> {
   const url = toUrl(FIRST_PORT);
   const client = await connect(url);
   await client.query(`CREATE ROLE ${SERVING_ROLE} LOGIN PASSWORD '${SERVING_PASSWORD}'`);
-  execFileSync(process.execPath, ['dist/main.js', '--quiet', '--no-env-file', 'migrate'], { env: { ...process.env, DATABASE_URL: url } });
+  execFileSync(process.execPath, [MAIN, '--quiet', '--no-env-file', 'migrate'], { env: { ...process.env, DATABASE_URL: url } });
 
   const follow = async (settings: Readonly<Record<string, string>> = {}): Promise<TestReplica> => {
     const name = `replica-${servers.length}`;

@@ -33,7 +33,7 @@ interface ListOptions {
 
 /** `audit list | verify | anchor`: shows who read what, and proves that no row was changed. `audit` alone lists. */
 export function auditCommand(context: () => CommandContext): Command {
-  const command = new Command('audit').description('shows who has read personal data, and what was changed in rights');
+  const command = new Command('audit');
   command
     .command('list', { isDefault: true })
     .description('lists readings, files, logins, refusals and changes of rights, the newest first')

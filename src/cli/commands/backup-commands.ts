@@ -33,7 +33,6 @@ interface BackupOptions extends PassphraseOptions {
 /** `backup FILE`: writes one state of the whole database to a file, also while a gateway serves it. */
 export function backupCommand(context: () => CommandContext): Command {
   return new Command('backup')
-    .description('writes the whole database to a file, in one state, also while a gateway serves it')
     .argument('<file>', 'file to write; it appears when it is complete')
     .option('--force', 'replaces a file that is there', false)
     .option('--encrypt', 'encrypts the file with a passphrase, in the format of age', false)
@@ -70,7 +69,6 @@ export function backupCommand(context: () => CommandContext): Command {
 /** `restore FILE`: makes the database of a backup. */
 export function restoreCommand(context: () => CommandContext): Command {
   return new Command('restore')
-    .description('makes the database of a backup, where there is none; an embedded one is in place when it is complete and compared')
     .argument('<file>', 'file that `backup` wrote')
     .option(...PASSPHRASE_FILE)
     .option('--erased <file>', 'register of erased donors, from `donor erased --json`: they are erased again')
@@ -157,7 +155,6 @@ interface VerifyOptions extends PassphraseOptions {
 /** `verify FILE`: restores a backup into a database of its own, compares it, and removes it. */
 export function verifyCommand(context: () => CommandContext): Command {
   return new Command('verify')
-    .description('restores a backup into a temporary database, compares the lines of each organization, and removes it')
     .argument('<file>', 'file that `backup` wrote')
     .addOption(new Option('--current', 'compares the backup with the database as it is now, too').default(false))
     .option(...PASSPHRASE_FILE)

@@ -13,7 +13,6 @@ import { formatTable, printResult, readCount } from '../terminal';
 /** `check`: compares the lines of an organization, or of all, with the books. */
 export function checkCommand(context: () => CommandContext): Command {
   return new Command('check')
-    .description('computes every line of the report from the books and compares it with the one that stands')
     .option('--organization <name>', 'name of the organization; all of them when it is missing')
     .option('--repair', 'brings lines that differ in line with the books, as a new data version', false)
     .action(async ({ organization, repair }: { organization?: string; repair: boolean }) => {
@@ -90,17 +89,14 @@ export function versionCommand(context: () => CommandContext): Command {
       ]);
       printResult(terminal, json, versions, formatTable(COLUMNS, rows));
     });
-  return new Command('version').description("shows the versions of an organization's books").addCommand(list);
+  return new Command('version').addCommand(list);
 }
 
 const COLUMNS = ['VERSION', 'AT', 'CAUSE', 'FILE', 'ADDED', 'CHANGED', 'REMOVED', 'LINES', 'TRANSACTIONS', 'AMOUNT', 'FEES'];
 
 /** `donor`: forgets donors, and lists those who were forgotten. */
 export function donorCommand(context: () => CommandContext): Command {
-  return new Command('donor')
-    .description('erases the texts of donors, and lists those who were erased')
-    .addCommand(eraseCommand(context))
-    .addCommand(erasedCommand(context));
+  return new Command('donor').addCommand(eraseCommand(context)).addCommand(erasedCommand(context));
 }
 
 function readDonorId(text: string): number {
@@ -188,7 +184,7 @@ function erasedCommand(context: () => CommandContext): Command {
 
 /** `history`: takes old states of the books out of their history. */
 export function historyCommand(context: () => CommandContext): Command {
-  return new Command('history').description('prunes old states of the books').addCommand(pruneCommand(context));
+  return new Command('history').addCommand(pruneCommand(context));
 }
 
 interface PruneOptions {

@@ -68,7 +68,7 @@ const SAVE_MS = 5000;
 
 /** `compare`: proves that a new v2 service answers as the old one does. */
 export function compareCommand(context: () => CommandContext): Command {
-  const command = new Command('compare').description('asks an old and a new v2 service the same, and tells how their answers differ');
+  const command = new Command('compare');
   for (const [name, side] of [
     ['old', 'old'],
     ['new', 'new'],

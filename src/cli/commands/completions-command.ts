@@ -90,7 +90,6 @@ type Shell = keyof typeof writers;
  */
 export function completionsCommand(context: () => CommandContext): Command {
   return new Command('completions')
-    .description('prints a script by which a shell completes the words of this command')
     .addArgument(new Argument('<shell>', 'the shell that reads the script').choices(Object.keys(writers)))
     .action((shell: Shell, _options: object, self: Command) => {
       const { terminal, json } = context();

@@ -10,7 +10,6 @@ const TRIES_PER_NOTE = 20;
 /** `migrate [--check]`: applies the missing migrations, or only names them. */
 export function migrateCommand(context: () => CommandContext): Command {
   return new Command('migrate')
-    .description('applies the migrations that the database lacks')
     .option('--check', 'changes nothing; fails and names the migrations when some are missing', false)
     .action(async ({ check }: { check: boolean }) => {
       const { terminal, json } = context();
@@ -35,15 +34,13 @@ export function migrateCommand(context: () => CommandContext): Command {
 
 /** `vacuum`: writes the tables with donors' texts anew, so that the files of the database have no text that was overwritten. */
 export function vacuumCommand(context: () => CommandContext): Command {
-  return new Command('vacuum')
-    .description("writes the tables with donors' texts anew, so that no file has what was erased; reports and imports wait meanwhile")
-    .action(async () => {
-      const { terminal, json } = context();
-      const rewrite = await withDatabase(context(), ({ address }) => rewriteTables(address));
-      printResult(terminal, json, rewrite, describeRewrite(rewrite));
-      const reason = describeHeldRows(rewrite);
-      if (reason !== '') throw new OperatorError(reason);
-    });
+  return new Command('vacuum').action(async () => {
+    const { terminal, json } = context();
+    const rewrite = await withDatabase(context(), ({ address }) => rewriteTables(address));
+    printResult(terminal, json, rewrite, describeRewrite(rewrite));
+    const reason = describeHeldRows(rewrite);
+    if (reason !== '') throw new OperatorError(reason);
+  });
 }
 
 /** The rows that were overwritten and are still in the tables, because transactions from before may read them; empty when there are none. */

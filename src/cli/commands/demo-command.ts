@@ -12,7 +12,6 @@ import { printResult } from '../terminal';
 /** `demo [--show]`: creates an organization with invented deposits, on any database. */
 export function demoCommand(context: () => CommandContext): Command {
   return new Command('demo')
-    .description('creates a demo organization with two years of realistic deposits')
     .option('--show', 'creates nothing; prints the provisions, the login and the addresses of the demo that is there', false)
     .action(async ({ show }: { show: boolean }) => {
       const { terminal, json, config } = context();

@@ -18,7 +18,6 @@ import { writeWhole } from '../whole-file';
 /** `export`: writes the report to standard output, or to a file that appears only when it is complete. */
 export function exportCommand(context: () => CommandContext): Command {
   return new Command('export')
-    .description('writes the deposit report of a range of deposit dates')
     .requiredOption('--organization <name>', 'name of the organization')
     .option('--start <date>', 'first deposit date, YYYY-MM-DD')
     .option('--end <date>', 'last deposit date, YYYY-MM-DD')

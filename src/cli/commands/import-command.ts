@@ -18,7 +18,6 @@ import { formatTable, printResult, readLimit, toPrintable } from '../terminal';
 /** `import FILE`: imports all lines of a file or of standard input, or none when one of them is faulty. */
 export function importCommand(context: () => CommandContext): Command {
   return new Command('import')
-    .description('imports deposit lines from a v2 answer (.json), from its lines (.ndjson) or from .csv; all or nothing')
     .argument('<file>', `a file whose name ends in .json, .ndjson or .csv, or ${STANDARD_INPUT} for standard input`)
     .requiredOption('--organization <name>', 'name of the organization')
     .addOption(new Option('--format <format>', 'format of standard input, or of a file whatever its name is').choices(importFormatNames))

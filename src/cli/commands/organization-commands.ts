@@ -11,7 +11,7 @@ const months = Array.from({ length: 12 }, (_, index) => String(index + 1));
 
 /** `organization create | list | rename | hosts | maintenance | fiscal-year | time-zone | v2 | delete`: manages organizations. */
 export function organizationCommand(context: () => CommandContext): Command {
-  const command = new Command('organization').description('the organizations whose deposits are served');
+  const command = new Command('organization');
   command
     .command('create')
     .description('creates an organization')

@@ -25,9 +25,6 @@ interface ParityOptions {
 /** `parity`: reads a range through every door of a running gateway and compares each with the books. */
 export function parityCommand(context: () => CommandContext): Command {
   return new Command('parity')
-    .description(
-      'reads a range through every door of a running gateway and compares each with the books, without and with pending deposits',
-    )
     .requiredOption(...ORGANIZATION)
     .addOption(new Option('--from <date>', 'first deposit date').argParser(readDate).makeOptionMandatory())
     .addOption(new Option('--to <date>', 'last deposit date').argParser(readDate).makeOptionMandatory())

@@ -7,11 +7,7 @@ import { formatTable, printResult, readCount, toPrintable } from '../terminal';
 
 /** `period`: closes the months of an organization, and reopens them. */
 export function periodCommand(context: () => CommandContext): Command {
-  return new Command('period')
-    .description('closes months whose report was booked, and reopens them')
-    .addCommand(closeCommand(context))
-    .addCommand(reopenCommand(context))
-    .addCommand(listCommand(context));
+  return new Command('period').addCommand(closeCommand(context)).addCommand(reopenCommand(context)).addCommand(listCommand(context));
 }
 
 const throughOption = (description: string): Option =>

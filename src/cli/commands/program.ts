@@ -1,56 +1,143 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { ConfigError, readConfig, type Config } from '../../config';
 import type { DatabasePlace } from '../../data/postgres/database-place';
 import { AppError, describeError, OperatorError } from '../../errors';
+import { packageFile } from '../../package-files';
+import { toSourceStack } from '../../stack-positions';
 import { mayBeMisread } from '../../values/utf8';
 import type { CommandContext } from '../command';
-import { UNDECIDED, UndecidedError, UsageError } from '../command-options';
-import { DEFAULT_SETTINGS_FILE, withSettingsFile } from '../settings-file';
+import { DEFAULT_SETTINGS_FILE, UNDECIDED, UndecidedError, UsageError } from '../command-options';
+import type { ReadSettings, Settings } from '../settings-file';
 import { toPrintable, write, type Terminal } from '../terminal';
-
-const PACKAGE = join(__dirname, '../../../package.json');
 
 type CreateCommand = (context: () => CommandContext) => Command;
 
-/**
- * The commands by name. Each loads its module when it is needed: the servers and the GraphQL schema take longer to load than most commands
- * take to run.
- */
-/* eslint-disable @typescript-eslint/no-require-imports -- these run later than the imports above */
-const commands: Readonly<Record<string, () => CreateCommand>> = {
-  serve: () => (require('./serve-command') as typeof import('./serve-command')).serveCommand,
-  migrate: () => (require('./database-commands') as typeof import('./database-commands')).migrateCommand,
-  demo: () => (require('./demo-command') as typeof import('./demo-command')).demoCommand,
-  organization: () => (require('./organization-commands') as typeof import('./organization-commands')).organizationCommand,
-  provision: () => (require('./provision-commands') as typeof import('./provision-commands')).provisionCommand,
-  user: () => (require('./user-commands') as typeof import('./user-commands')).userCommand,
-  session: () => (require('./session-commands') as typeof import('./session-commands')).sessionCommand,
-  login: () => (require('./session-commands') as typeof import('./session-commands')).loginCommand,
-  import: () => (require('./import-command') as typeof import('./import-command')).importCommand,
-  sync: () => (require('./sync-command') as typeof import('./sync-command')).syncCommand,
-  webhook: () => (require('./webhook-command') as typeof import('./webhook-command')).webhookCommand,
-  compare: () => (require('./compare-command') as typeof import('./compare-command')).compareCommand,
-  export: () => (require('./export-command') as typeof import('./export-command')).exportCommand,
-  prove: () => (require('./prove-command') as typeof import('./prove-command')).proveCommand,
-  audit: () => (require('./audit-command') as typeof import('./audit-command')).auditCommand,
-  usage: () => (require('./provision-commands') as typeof import('./provision-commands')).usageCommand,
-  version: () => (require('./book-commands') as typeof import('./book-commands')).versionCommand,
-  history: () => (require('./book-commands') as typeof import('./book-commands')).historyCommand,
-  period: () => (require('./period-commands') as typeof import('./period-commands')).periodCommand,
-  donor: () => (require('./book-commands') as typeof import('./book-commands')).donorCommand,
-  check: () => (require('./book-commands') as typeof import('./book-commands')).checkCommand,
-  vacuum: () => (require('./database-commands') as typeof import('./database-commands')).vacuumCommand,
-  backup: () => (require('./backup-commands') as typeof import('./backup-commands')).backupCommand,
-  restore: () => (require('./backup-commands') as typeof import('./backup-commands')).restoreCommand,
-  verify: () => (require('./backup-commands') as typeof import('./backup-commands')).verifyCommand,
-  parity: () => (require('./parity-command') as typeof import('./parity-command')).parityCommand,
-  report: () => (require('./report-command') as typeof import('./report-command')).reportCommand,
-  schema: () => (require('./schema-command') as typeof import('./schema-command')).schemaCommand,
-  completions: () => (require('./completions-command') as typeof import('./completions-command')).completionsCommand,
+interface CommandEntry {
+  readonly description: string;
+  /** Loads the command's module. The servers and the GraphQL schema take longer to load than most commands take to run. */
+  readonly load: () => Promise<CreateCommand>;
+}
+
+/** The commands by name. */
+const commands: Readonly<Record<string, CommandEntry>> = {
+  serve: {
+    description: 'runs the gateway until it is told to stop (what npm start does)',
+    load: async () => (await import('./serve-command')).serveCommand,
+  },
+  migrate: {
+    description: 'applies the migrations that the database lacks',
+    load: async () => (await import('./database-commands')).migrateCommand,
+  },
+  demo: {
+    description: 'creates a demo organization with two years of realistic deposits',
+    load: async () => (await import('./demo-command')).demoCommand,
+  },
+  organization: {
+    description: 'the organizations whose deposits are served',
+    load: async () => (await import('./organization-commands')).organizationCommand,
+  },
+  provision: {
+    description: 'the provisions: identifiers (UUIDs) that applications send in the header Provision',
+    load: async () => (await import('./provision-commands')).provisionCommand,
+  },
+  user: {
+    description: 'the users of an organization, who log in with a name and a password',
+    load: async () => (await import('./user-commands')).userCommand,
+  },
+  session: {
+    description: 'the sessions: open logins of users',
+    load: async () => (await import('./session-commands')).sessionCommand,
+  },
+  login: {
+    description: 'the limits of logins',
+    load: async () => (await import('./session-commands')).loginCommand,
+  },
+  import: {
+    description: 'imports deposit lines from a v2 answer (.json), from its lines (.ndjson) or from .csv; all or nothing',
+    load: async () => (await import('./import-command')).importCommand,
+  },
+  sync: {
+    description: "keeps an organization's books equal to those of its old v2 service",
+    load: async () => (await import('./sync-command')).syncCommand,
+  },
+  webhook: {
+    description: 'the webhooks: receivers that are told of new data versions',
+    load: async () => (await import('./webhook-command')).webhookCommand,
+  },
+  compare: {
+    description: 'asks an old and a new v2 service the same, and tells how their answers differ',
+    load: async () => (await import('./compare-command')).compareCommand,
+  },
+  export: {
+    description: 'writes the deposit report of a range of deposit dates',
+    load: async () => (await import('./export-command')).exportCommand,
+  },
+  prove: {
+    description: 'finds the receipt of a file by its SHA-256, makes the file again in the state that it is of, and compares the bytes',
+    load: async () => (await import('./prove-command')).proveCommand,
+  },
+  audit: {
+    description: 'shows who has read personal data, and what was changed in rights',
+    load: async () => (await import('./audit-command')).auditCommand,
+  },
+  usage: {
+    description: 'shows who calls v2: requests, errors and lines of each provision, path and user agent, the newest use first',
+    load: async () => (await import('./provision-commands')).usageCommand,
+  },
+  version: {
+    description: "shows the versions of an organization's books",
+    load: async () => (await import('./book-commands')).versionCommand,
+  },
+  history: {
+    description: 'prunes old states of the books',
+    load: async () => (await import('./book-commands')).historyCommand,
+  },
+  period: {
+    description: 'closes months whose report was booked, and reopens them',
+    load: async () => (await import('./period-commands')).periodCommand,
+  },
+  donor: {
+    description: 'erases the texts of donors, and lists those who were erased',
+    load: async () => (await import('./book-commands')).donorCommand,
+  },
+  check: {
+    description: 'computes every line of the report from the books and compares it with the one that stands',
+    load: async () => (await import('./book-commands')).checkCommand,
+  },
+  vacuum: {
+    description: "writes the tables with donors' texts anew, so that no file has what was erased; reports and imports wait meanwhile",
+    load: async () => (await import('./database-commands')).vacuumCommand,
+  },
+  backup: {
+    description: 'writes the whole database to a file, in one state, also while a gateway serves it',
+    load: async () => (await import('./backup-commands')).backupCommand,
+  },
+  restore: {
+    description: 'makes the database of a backup, where there is none; an embedded one is in place when it is complete and compared',
+    load: async () => (await import('./backup-commands')).restoreCommand,
+  },
+  verify: {
+    description: 'restores a backup into a temporary database, compares the lines of each organization, and removes it',
+    load: async () => (await import('./backup-commands')).verifyCommand,
+  },
+  parity: {
+    description:
+      'reads a range through every door of a running gateway and compares each with the books, without and with pending deposits',
+    load: async () => (await import('./parity-command')).parityCommand,
+  },
+  report: {
+    description: 'the saved reports of an organization: queries with names, whose files are served at /reports/NAME.csv',
+    load: async () => (await import('./report-command')).reportCommand,
+  },
+  schema: {
+    description: 'prints the GraphQL schema',
+    load: async () => (await import('./schema-command')).schemaCommand,
+  },
+  completions: {
+    description: 'prints a script by which a shell completes the words of this command',
+    load: async () => (await import('./completions-command')).completionsCommand,
+  },
 };
-/* eslint-enable */
 
 /** The exit status of a command: 0 done, 1 failed, 2 wrong usage, 3 undecided. */
 export type ExitStatus = 0 | 1 | 2 | 3;
@@ -59,6 +146,8 @@ export type ExitStatus = 0 | 1 | 2 | 3;
 const SETTINGS_FILE = '--env-file';
 /** The command whose output is made from all others. */
 const COMPLETIONS = 'completions';
+/** The command that is followed by the one that it describes. */
+const HELP = 'help';
 
 /**
  * Runs `deposit-gateway` with these words. Standard error names the database that a command uses, before its work, and a failure: as text,
@@ -78,7 +167,7 @@ export async function runProgram(
   program.option('-q, --quiet', 'leaves out the line that names the database, where DATABASE_URL or DATA_DIR does', false);
   let settings: Settings | undefined;
   let used: DatabasePlace | undefined;
-  const context = (): CommandContext => {
+  const createContext = (readSettings: ReadSettings): CommandContext => {
     const { json, quiet, envFile } = program.opts<ProgramOptions>();
     // A secret may come from a pipe, which is empty after its first reading.
     const { config, namesDatabase } = (settings ??= readSettings(environment, envFile));
@@ -89,10 +178,12 @@ export async function runProgram(
     };
     return { terminal, json, version: readVersion(), config, tellDatabase };
   };
-  const chosen = words.find((word, position) => !word.startsWith('-') && words[position - 1] !== SETTINGS_FILE);
-  const needed =
-    chosen !== undefined && chosen !== COMPLETIONS && Object.hasOwn(commands, chosen) ? [commands[chosen]!] : Object.values(commands);
-  for (const load of needed) program.addCommand(load()(context));
+  const chosen = words.find((word, position) => !word.startsWith('-') && word !== HELP && words[position - 1] !== SETTINGS_FILE);
+  for (const [name, { description, load }] of Object.entries(commands)) {
+    const isNeeded = chosen === name || chosen === COMPLETIONS;
+    const command = isNeeded ? await create(load, createContext) : new Command(name);
+    program.addCommand(command.description(description));
+  }
   let complaint = '';
   const writeErr = (text: string): void => void (isJson ? (complaint += text) : terminal.errors.write(text));
   for (const command of withSubcommands(program)) {
@@ -119,38 +210,32 @@ export async function runProgram(
   }
 }
 
+/** Loads a command, and the reading of the settings that it gets. */
+async function create(load: CommandEntry['load'], createContext: (readSettings: ReadSettings) => CommandContext): Promise<Command> {
+  const [createCommand, { readSettings }] = await Promise.all([load(), import('../settings-file')]);
+  return createCommand(() => createContext(readSettings));
+}
+
 interface ProgramOptions {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly envFile?: string | false;
 }
 
-interface Settings {
-  readonly config: Config;
-  /** False where neither an address nor a directory is set, so that the database lies where the command was started. */
-  readonly namesDatabase: boolean;
-}
-
-function readSettings(environment: Readonly<Record<string, string | undefined>>, file: string | false | undefined): Settings {
-  const whole = withSettingsFile(environment, file);
-  const config = readConfig(whole);
-  return { config, namesDatabase: config.DATABASE_URL !== '' || Boolean(whole.DATA_DIR) };
-}
-
-const readVersion = (): string => (JSON.parse(readFileSync(PACKAGE, 'utf8')) as { readonly version: string }).version;
+const readVersion = (): string => (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { readonly version: string }).version;
 
 function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
 function describe(error: unknown): string {
-  if (error instanceof ConfigError || error instanceof OperatorError) return error.message;
+  if (error instanceof OperatorError) return error.message;
   if (error instanceof AppError)
     return error.cause instanceof Error ? `${error.message}: ${lastLine(error.cause.message)}` : describeError(error);
   if (!(error instanceof Error)) return String(error);
   // The message of a system error is enough for an operator, such as a data directory that cannot be written. Anything else is a bug,
   // which needs its stack.
-  return 'syscall' in error ? error.message : (error.stack ?? error.message);
+  return 'syscall' in error ? error.message : toSourceStack(error.stack ?? error.message);
 }
 
 /** The last line of a text. Prisma's messages quote our code first and end with the reason. */

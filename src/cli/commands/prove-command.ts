@@ -18,7 +18,6 @@ interface ProveOptions {
 /** `prove FILE`: finds the receipt of a file, makes the file again from the books, and compares the two. */
 export function proveCommand(context: () => CommandContext): Command {
   return new Command('prove')
-    .description('finds the receipt of a file by its SHA-256, makes the file again in the state that it is of, and compares the bytes')
     .argument('[file]', 'file as it was downloaded; without it, the SHA-256 of the receipt is compared')
     .option('--organization <name>', 'name of the organization; all are searched without it')
     .option('--receipt <id>', 'receipt to compare with, in place of the one with the SHA-256 of the file')

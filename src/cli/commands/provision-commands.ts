@@ -46,9 +46,7 @@ const toResult = ({ id, keys, organization, kind, label, ...provision }: Provisi
 
 /** `provision create | list | label | grant | revoke-grant | expire | addresses | reports | rotate | revoke`: manages provisions. */
 export function provisionCommand(context: () => CommandContext): Command {
-  const command = new Command('provision').description(
-    'the provisions: identifiers (UUIDs) that applications send in the header Provision',
-  );
+  const command = new Command('provision');
   command
     .command('create')
     .description('creates a provision and prints its UUID, which is shown this once')
@@ -196,7 +194,6 @@ const USAGE_COLUMNS = ['ORGANIZATION', 'PROVISION', 'LABEL', 'PATH', 'USER AGENT
 /** `usage`: shows who calls v2. */
 export function usageCommand(context: () => CommandContext): Command {
   return new Command('usage')
-    .description('shows who calls v2: requests, errors and lines of each provision, path and user agent, the newest use first')
     .option('--organization <name>', 'name of the organization; all when it is missing')
     .addOption(new Option('--days <count>', 'number of days up to today, in UTC').default(DEFAULT_DAYS).argParser(readCount))
     .action(async ({ organization, days }: { organization?: string; days: number }) => {

@@ -19,9 +19,7 @@ interface SaveOptions {
 
 /** `report list | save | delete`: the saved reports of an organization, whose files are served at /reports/NAME. */
 export function reportCommand(context: () => CommandContext): Command {
-  const command = new Command('report').description(
-    'the saved reports of an organization: queries with names, whose files are served at /reports/NAME.csv',
-  );
+  const command = new Command('report');
   command
     .command('list')
     .description('lists the saved reports by name')

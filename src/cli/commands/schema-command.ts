@@ -5,7 +5,7 @@ import { printResult } from '../terminal';
 
 /** `schema`: prints the GraphQL schema for code generators. It needs no database. */
 export function schemaCommand(context: () => CommandContext): Command {
-  return new Command('schema').description('prints the GraphQL schema').action(() => {
+  return new Command('schema').action(() => {
     const { terminal, json } = context();
     const schema = printSchemaText();
     if (json) printResult(terminal, json, { schema }, '');

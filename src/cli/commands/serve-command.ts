@@ -15,7 +15,7 @@ import { onStopSignal } from '../stop-signals';
 
 /** `serve`: runs the gateway until SIGTERM, SIGINT or SIGHUP. Resolves when everything it started has ended. */
 export function serveCommand(context: () => CommandContext): Command {
-  return new Command('serve').description('runs the gateway until it is told to stop (what npm start does)').action(async () => {
+  return new Command('serve').action(async () => {
     const { config } = context();
     const log = createLog(config.LOG_LEVEL, config.WORKERS > 1);
     const stopping = waitForStop();
@@ -47,10 +47,10 @@ export function serveCommand(context: () => CommandContext): Command {
 }
 
 /** Creates the gateway in this process, or in workers of it. */
-function createProcesses(config: Config, addresses: RoleAddresses, log: Logger): Promise<App> | App {
+async function createProcesses(config: Config, addresses: RoleAddresses, log: Logger): Promise<App> {
   if (config.WORKERS === 1) return createApp(config, addresses, log);
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- A gateway without workers does not load node:cluster.
-  const { createPrimary } = require('../gateway-primary') as typeof import('../gateway-primary');
+  // A gateway without workers does not load node:cluster.
+  const { createPrimary } = await import('../gateway-primary');
   return createPrimary(config, addresses, log);
 }
 

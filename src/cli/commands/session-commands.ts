@@ -5,7 +5,7 @@ import { formatTable, printResult } from '../terminal';
 
 /** `session list | end`: the open logins of an organization. */
 export function sessionCommand(context: () => CommandContext): Command {
-  const command = new Command('session').description('the sessions: open logins of users');
+  const command = new Command('session');
   command
     .command('list')
     .description('lists the open sessions of an organization or of a user, the newest first')
@@ -52,7 +52,7 @@ export function sessionCommand(context: () => CommandContext): Command {
 
 /** `login unlock`: lets a user log in again whose password was guessed at. */
 export function loginCommand(context: () => CommandContext): Command {
-  const command = new Command('login').description('the limits of logins');
+  const command = new Command('login');
   command
     .command('unlock')
     .description('forgets the failed logins of a user, who may then log in again at once')

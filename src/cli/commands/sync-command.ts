@@ -20,7 +20,6 @@ import { formatTable, NO_PROGRESS, printResult, readLimit, startProgress, type P
 /** `sync`: keeps the books of an organization equal to those of its old v2 service. */
 export function syncCommand(context: () => CommandContext): Command {
   return new Command('sync')
-    .description("keeps an organization's books equal to those of its old v2 service")
     .addCommand(runCommand(context), { isDefault: true })
     .addCommand(statusCommand(context))
     .addCommand(endCommand(context));

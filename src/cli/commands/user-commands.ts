@@ -19,7 +19,7 @@ interface UserName {
 
 /** `user create | grant | revoke-grant | password | disable | enable | delete | list`: manages users and their privileges. */
 export function userCommand(context: () => CommandContext): Command {
-  const command = new Command('user').description('the users of an organization, who log in with a name and a password');
+  const command = new Command('user');
   command
     .command('create')
     .description('creates a user; asks for the password twice, or reads it from standard input')

@@ -27,7 +27,7 @@ interface CreateOptions {
 
 /** `webhook create | list | log | replay | enable | delete`: manages the receivers that are told of new data versions. */
 export function webhookCommand(context: () => CommandContext): Command {
-  const command = new Command('webhook').description('the webhooks: receivers that are told of new data versions');
+  const command = new Command('webhook');
   const print = (webhook: WebhookRow, text: string): void => {
     const { terminal, json } = context();
     printResult(terminal, json, toResult(webhook), text);

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { escapeLiteral } from 'pg';
 import { AppError } from '../../errors';
 import { Prisma } from '../../generated/prisma/client';
+import { packageFile } from '../../package-files';
 import { toCopy } from '../postgres/copy-values';
 import type { DatabaseAddress } from '../postgres/database';
 import { LONG_SETTINGS, setLocally } from '../postgres/local-settings';
@@ -11,7 +11,7 @@ import { asOwner, runAlone } from './owner-session';
 import type { Placement } from '../postgres/placement';
 import { selectStamp } from '../postgres/version-stamp';
 
-const CITUS_FILE = join(__dirname, '../../../prisma/citus.sql');
+const CITUS_FILE = packageFile('prisma/citus.sql');
 
 /** The SQL that is true where Citus has distributed the books. It holds on a server without Citus too. */
 export const IS_DISTRIBUTED = `EXISTS (SELECT FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { AppError, OperatorError } from '../../errors';
+import { packageFile } from '../../package-files';
 import type { Database, DatabaseAddress } from '../postgres/database';
 import { describeConnectionFault, toDataSourceError } from '../postgres/database-errors';
 import { citus, distributeBooks, IS_DISTRIBUTED } from './citus';
@@ -11,7 +12,7 @@ import { asOwner, beginAlone } from './owner-session';
 import { grantServingRole } from './serving-role';
 import { DEADLOCK, findSqlFault, LOCK_TIMEOUT, MISSING_GRANT, MISSING_TABLE } from '../postgres/sql-fault';
 
-const MIGRATIONS_DIRECTORY = join(__dirname, '../../../prisma/migrations');
+const MIGRATIONS_DIRECTORY = packageFile('prisma/migrations');
 
 /** A migration of this gateway. */
 interface Migration {

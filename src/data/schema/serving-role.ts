@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Client } from 'pg';
+import { packageFile } from '../../package-files';
 import type { DatabaseAddress } from '../postgres/database';
 import { asOwner, runAlone } from './owner-session';
 
 /** The role that a gateway serves as. The files in prisma/roles name it too. */
 const SERVING_ROLE = 'deposit_gateway_serving';
-const GRANTS_FILE = join(__dirname, '../../../prisma/roles/grants.sql');
+const GRANTS_FILE = packageFile('prisma/roles/grants.sql');
 const PASSWORD_BYTES = 32;
 /** Tables of the same names may stand in a schema before that of the gateway's. */
 const USE_TABLES = `SELECT set_config('search_path', concat_ws(', ', relnamespace::regnamespace::text, current_setting('search_path')), true)

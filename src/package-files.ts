@@ -1,0 +1,7 @@
+import { join } from 'node:path';
+
+/** The package's root. This file's folder lies directly in it: `src` where the sources run, and `dist` where the bundle does. */
+const PACKAGE_ROOT = join(__dirname, '..');
+
+/** The path of a file or folder that the package holds beside its code, by its path within the package. */
+export const packageFile = (path: string): string => join(PACKAGE_ROOT, path);

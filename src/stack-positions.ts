@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 
 /** The place of a line of a stack: a file of code, the line and the column. */
-const PLACE = /(\/[^():]+\.js):(\d+):(\d+)/g;
+const PLACE = /(\/[^():\n]+\.js):(\d+):(\d+)/g;
 
 /** The maps of the bundle's files; undefined for a file without one. */
 const maps = new Map<string, SourceMap | undefined>();
@@ -20,9 +20,15 @@ export const toSourceStack = (stack: string): string =>
   });
 
 function readMap(file: string): SourceMap | undefined {
-  if (!maps.has(file)) {
-    const map = `${file}.map`;
-    maps.set(file, existsSync(map) ? new SourceMap(JSON.parse(readFileSync(map, 'utf8')) as SourceMapPayload) : undefined);
-  }
+  if (!maps.has(file)) maps.set(file, parseMap(`${file}.map`));
   return maps.get(file);
+}
+
+/** A map that is gone, or being replaced, leaves places as they are: an error is told in any case. */
+function parseMap(file: string): SourceMap | undefined {
+  try {
+    return new SourceMap(JSON.parse(readFileSync(file, 'utf8')) as SourceMapPayload);
+  } catch {
+    return undefined;
+  }
 }

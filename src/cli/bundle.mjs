@@ -75,7 +75,8 @@ const bundle = await rolldown({
 const { output } = await bundle.write({
   dir: 'dist.next',
   format: 'cjs',
-  chunkFileNames: '[name].js',
+  // A command that loads a chunk while the files are replaced finds none, and never one of another build.
+  chunkFileNames: '[name]-[hash].js',
   sourcemap: true,
   minify: true,
   keepNames: true,

@@ -1,8 +1,8 @@
 import { toSourceStack } from '../stack-positions';
 
 /**
- * Has an error that nothing catches end the process as Node does, with its places in the sources. Node would quote the line of code, which is
- * most of a file in the bundle.
+ * Has an error that nothing catches end the process with status 1 and its places in the sources. Node would quote the line of code, which is
+ * most of a file in the bundle, and the fields of the error, which may have a donor's data.
  */
 export function explainCrashes(): void {
   process.on('uncaughtException', (error: unknown) => {

@@ -10,7 +10,7 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'gateway-build-'));
   mkdirSync(join(root, 'src/cli'), { recursive: true });
   cpSync(join(__dirname, '../..', SCRIPT), join(root, SCRIPT));
-  for (const name of ['package-lock.json', 'tsconfig.json', 'prisma/schema.prisma']) put(name, name);
+  for (const name of ['package-lock.json', 'package.json', 'tsconfig.json', 'prisma/schema.prisma']) put(name, name);
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
@@ -49,13 +49,32 @@ describe('a developer who builds beside a running gateway', () => {
     put(`${ASSETS}/page-0.js`, 'old');
     put(`${ASSETS}/page-1.js`, 'former');
     put(`${ASSETS}/same.js`, 'former');
-    const longAgo = new Date(Date.now() - 8 * 24 * 60 * 60 * 1000);
-    utimesSync(join(root, ASSETS, 'page-0.js'), longAgo, longAgo);
-    put('dist.next/playground-web/assets/page-2.js', 'new');
-    put('dist.next/playground-web/assets/same.js', 'new');
+    put('dist/build-stamp', 'former\npage-1.js\nsame.js');
+    const age = (name: string, days: number): void => {
+      const then = new Date(Date.now() - days * 24 * 60 * 60 * 1000);
+      utimesSync(join(root, ASSETS, name), then, then);
+    };
+    // The former build is old too, and is replaced now.
+    for (const name of readdirSync(join(root, ASSETS))) age(name, 8);
+    const next = (): void => {
+      put('dist.next/playground-web/assets/page-2.js', 'new');
+      put('dist.next/playground-web/assets/same.js', 'new');
+    };
+    next();
     expect(run('swap')).toBe(0);
     expect(readdirSync(join(root, ASSETS)).sort()).toEqual(['page-1.js', 'page-2.js', 'same.js']);
     expect(readFileSync(join(root, ASSETS, 'same.js'), 'utf8')).toBe('new');
+    age('page-1.js', 8);
+    next();
+    expect(run('swap')).toBe(0);
+    expect(readdirSync(join(root, ASSETS)).sort()).toEqual(['page-2.js', 'same.js']);
+  });
+
+  test('packs the files of one build alone', () => {
+    put(`${ASSETS}/page-1.js`, 'former');
+    put('dist.next/playground-web/assets/page-2.js', 'new');
+    expect(run('swap', 'alone')).toBe(0);
+    expect(readdirSync(join(root, ASSETS))).toEqual(['page-2.js']);
   });
 
   test('keeps the former build when the new one has failed', () => {

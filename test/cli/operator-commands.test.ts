@@ -196,7 +196,7 @@ describe('an operator of provisions', () => {
     const words = ['provision', 'create', '--kind', 'api', '--organization', 'Nobody'];
     expect(await run([...words, '--grant', 'everything'])).toEqual(
       failed(
-        `There is no privilege "everything"; there are authenticated_test_system, authenticated_test_session, ${REPORT}, audit_records, close_periods`,
+        `There is no privilege "everything"; there are authenticated_test_system, authenticated_test_session, ${REPORT}, audit_records, close_periods, agent`,
       ),
     );
     expect(await run(words)).toEqual(failed('There is no organization "Nobody"'));
@@ -305,7 +305,7 @@ describe('an operator of users', () => {
     );
     expect(await run([...userWords('grant', organization), 'everything'])).toEqual(
       failed(
-        `There is no privilege "everything"; there are authenticated_test_system, authenticated_test_session, ${REPORT}, audit_records, close_periods`,
+        `There is no privilege "everything"; there are authenticated_test_system, authenticated_test_session, ${REPORT}, audit_records, close_periods, agent`,
       ),
     );
     expect(await run([...userWords('grant', organization, 'bob'), REPORT])).toEqual(failed(`There is no user "bob" in "${organization}"`));

@@ -178,19 +178,19 @@ export async function runProgram(
     return { terminal, json, version: readVersion(), config, tellDatabase };
   };
   const chosen = words.find((word, position) => !word.startsWith('-') && word !== HELP && words[position - 1] !== SETTINGS_FILE);
-  for (const [name, { description, load }] of Object.entries(commands)) {
-    const isNeeded = chosen === name || chosen === COMPLETIONS;
-    const command = isNeeded ? await create(load, createContext) : new Command(name);
-    program.addCommand(command.description(description));
-  }
   let complaint = '';
   const writeErr = (text: string): void => void (isJson ? (complaint += text) : terminal.errors.write(text));
-  for (const command of withSubcommands(program)) {
-    command.exitOverride().configureOutput({ writeOut: (text) => terminal.output.write(text), writeErr });
-  }
   // The last write below throws the output's error; without this listener the error would end the process before.
   terminal.output.on('error', () => undefined);
   try {
+    for (const [name, { description, load }] of Object.entries(commands)) {
+      const isNeeded = chosen === name || chosen === COMPLETIONS;
+      const command = isNeeded ? await create(load, createContext) : new Command(name);
+      program.addCommand(command.description(description));
+    }
+    for (const command of withSubcommands(program)) {
+      command.exitOverride().configureOutput({ writeOut: (text) => terminal.output.write(text), writeErr });
+    }
     const misread = words.findIndex(mayBeMisread) + 1;
     if (misread > 0) throw new UsageError(`Argument ${misread} is not UTF-8: a name would be stored as another one`);
     await program.parseAsync([...words], { from: 'user' });

@@ -19,6 +19,8 @@ const NEVER_LOADED = [
   'pg-native',
   // type-graphql has it for its option `validate`.
   'class-validator',
+  // debug, which express has, asks a terminal for its colours by it. It is there with the packages of the tests alone.
+  'supports-color',
 ];
 /** Plugins that Apollo Server loads on demand. graphql/apollo-server.ts turns all of them off. */
 const APOLLO_PLUGIN =

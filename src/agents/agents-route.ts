@@ -5,6 +5,7 @@ import { AppError, describeError, toAppError } from '../errors';
 import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import { readOperation } from '../http/operation-request';
 import type { DoorReading, RequestOperation } from '../http/request-audit';
+import { hostOf } from '../http/request-credentials';
 import { enterDoor, recordOf, type RequestRecord } from '../http/request-record';
 import { handleRequest, type Attempt } from '../http/request-router';
 import { readVersion } from '../package-files';
@@ -64,7 +65,7 @@ async function answerMessage({ context, request, response }: Attempt, { kit, too
   assertOneMessage(request.body);
   const exchange = new Exchange({ kit, tools, answers }, context, {
     context,
-    origin: `${request.protocol}://${request.host ?? ''}`,
+    origin: `${request.protocol}://${hostOf(request)}`,
     run: (operation) => run(request, response, operation),
   });
   const { status, type, text } = await exchange.answer(request);

@@ -45,6 +45,6 @@ export function sessionCookie(request: Request, response: Response, sameSite: 'l
 const readCookies = (header: string, name: string): string[] => header.split(';').flatMap((pair) => parseCookie(pair)[name] ?? []);
 
 /** Express types `host` as text, but an HTTP/1.0 request may have no Host header. */
-const hostOf = ({ host }: { readonly host?: string }): string => host ?? '';
+export const hostOf = ({ host }: { readonly host?: string }): string => host ?? '';
 
 const cookieName = (request: Request): string => (request.secure ? SECURE_COOKIE : PLAIN_COOKIE);

@@ -1,11 +1,9 @@
 import { Client } from 'pg';
 import { AGENT_PRIVILEGE, REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { callTool, createAgent, manifestOf, saveReport } from '../support/agent-client';
-import { asServing } from '../support/database';
 import { v2Line } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { startReplicatedGateway, type ReplicatedGateway } from '../support/replicated-gateway';
-import { startServerSwitch, type ServerSwitch } from '../support/server-switch';
 import { until } from '../support/until';
 
 const YEAR = 'startDate: "2024-01-01", endDate: "2024-12-31"';
@@ -29,7 +27,7 @@ describe('a call under way ends within seconds', () => {
       const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
       await until(async () => (await database.client.query(waiting)).rowCount! > 0);
       await services.provisions.changeGrants(agent, { verb: 'revoke', privileges: [AGENT_PRIVILEGE] });
-      expect((await called).text).toBe('AGENT_PRIVILEGE_MISSING: This provision lacks the privilege agent');
+      expect((await called).text).toContain('This provision lacks the privilege agent');
     } finally {
       await holder.end();
     }
@@ -38,32 +36,30 @@ describe('a call under way ends within seconds', () => {
 
 describe('a call whose replica fails', () => {
   let setup: ReplicatedGateway;
-  let address: ServerSwitch;
   beforeAll(async () => {
-    const front = async (url: string) => {
-      address = await startServerSwitch(url);
-      return address.url;
-    };
-    setup = await startReplicatedGateway(SETTINGS, { front });
+    setup = await startReplicatedGateway(SETTINGS);
   });
-  afterAll(async () => {
-    await setup.stop();
-    await address.close();
-  });
+  afterAll(() => setup.stop());
 
   test('is answered from the primary', async () => {
     const { gateway, organization, database, replica } = setup;
     await saveReport(gateway.services, organization.id, { name: 'gifts', query: QUERY });
     const agent = await createAgent(gateway.services, organization.name, [REPORT_PRIVILEGE]);
-    const behind = await database.follow();
-    await behind.pause();
-    const version = await setup.turn();
-    await replica.catchUp();
-    expect((await callTool(gateway.url, agent, 'report_gifts')).content).toMatchObject({ dataVersion: version });
-    // The gateway knows that the replica has the version. The server that answers now does not.
-    address.moveTo(asServing(behind.url), true);
-    expect(await callTool(gateway.url, agent, 'report_gifts')).toMatchObject({ isError: false, content: { dataVersion: version } });
+    const holder = new Client({ connectionString: database.url });
+    await holder.connect();
+    try {
+      // The replica replays the lock, so that it keeps the call waiting.
+      await holder.query('BEGIN');
+      await holder.query('LOCK TABLE deposit_line IN ACCESS EXCLUSIVE MODE');
+      await replica.catchUp();
+      const called = callTool(gateway.url, agent, 'report_gifts');
+      const ending = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
+      await until(async () => (await replica.client().query(ending)).rowCount! > 0);
+      await holder.query('ROLLBACK');
+      expect(await called).toMatchObject({ isError: false, content: { dataVersion: 1, rows: 3 } });
+    } finally {
+      await holder.end();
+    }
     expect(gateway.logLines.filter((line) => line.includes('request failed'))).toEqual([]);
-    await behind.resume();
   });
 });

@@ -200,7 +200,8 @@ export async function createCallersSide(
         tools: new AgentTools({ savedReports: services.savedReports, documents: trustedDocuments?.all ?? [], toFacts }),
         answers: new AgentAnswers({ files, links: services.links }),
         origins: config.CORS_ORIGINS,
-        run: (request, response, operation) => new OperationRun(request, response, runParts, operation),
+        run: (request, response, operation) =>
+          new OperationRun(request, response, runParts, { ...operation, authorize: (access) => access.authorizeAgent() }),
       }),
     );
   }

@@ -3,7 +3,8 @@ import { numberOf } from '../data/postgres/version-stamp';
 import type { LinkService } from '../domain/access/link-service';
 import type { ReadRange } from '../domain/audit/audit-service';
 import { toAppError } from '../errors';
-import { chosenColumns, formatFileQuery, namesOfConditions, reportOf, toFileLayout, writeText } from '../formats/file-address';
+import { chosenColumns, namesOfConditions, toFileLayout, type FileQuery } from '../formats/file-address';
+import { toFileAddress } from '../formats/link-address';
 import type { FileResolver, FileSource, FileTotals } from '../resolvers/reports/file-resolver';
 import type { RequestContext } from '../resolvers/request/request-context';
 import { ALL_TIME } from '../values/dates';
@@ -21,6 +22,7 @@ interface DocumentAnswer {
   readonly hash: string | null;
   readonly range: () => ReadRange;
   readonly refusal: ReturnType<typeof toAppError> | undefined;
+  readonly retryAfterSeconds: number | undefined;
 }
 
 /** Runs an operation as the door of GraphQL does. The books of its context must be closed in the end. */
@@ -32,7 +34,8 @@ export interface DocumentRun {
 /** The call of a tool as the door sends it and as the audit notes it. */
 export interface ToolAnswer {
   readonly content: Readonly<Record<string, unknown>>;
-  readonly isError: boolean;
+  /** The text of an answer without data; undefined for one with data. */
+  readonly fault: string | undefined;
   readonly context: RequestContext;
   readonly hash: string | null;
   readonly range: () => ReadRange;
@@ -40,6 +43,10 @@ export interface ToolAnswer {
   readonly dataVersion: number | null;
   readonly refusal: ReturnType<typeof toAppError> | undefined;
 }
+
+/** A fault as an agent reads it: its code, its text, and the time to wait where waiting helps. */
+export const writeFault = (code: string, text: string, retryAfterSeconds?: number): string =>
+  `${code}: ${text}${retryAfterSeconds === undefined ? '' : `; try again in ${retryAfterSeconds} seconds`}`;
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -65,29 +72,23 @@ export class AgentAnswers {
     const { files } = this.parts;
     const { context } = call;
     if (source.kind === 'report') {
-      const { name } = source.report;
-      const texts = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, toTexts(value)]));
-      const file = await files.savedReport(
-        name,
-        () => texts,
-        context,
-        () => undefined,
-      );
-      return this.ofFile(file, `/reports/${name}.csv${toSearch(texts)}`, call);
+      // A model writes null for a value that it does not give.
+      const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+      return this.ofFile(await files.savedReport(source.report.name, { read: () => given, areTexts: false }, context), call);
     }
     const document = { query: source.query, variables: values };
     if (!source.isFile) return ofDocument(call.run(document));
-    const file = await files.document(document, context);
-    return this.ofFile(file, `/export/${reportOf(file.query)}.csv?${formatFileQuery(file.query)}`, call);
+    return this.ofFile(await files.document(document, context), call);
   }
 
   /** The totals of a file, its first rows, and a link to all of them, from one state of the books. */
-  private async ofFile(file: FileSource, address: string, { context, origin }: ToolCall): Promise<ToolAnswer> {
+  private async ofFile(file: FileSource, { context, origin }: ToolCall): Promise<ToolAnswer> {
     const { lineSet, query, facts } = file;
     const { rows, totals } = await file.readTotals(toFileLayout(query, 'ndjson', false).template);
     const firstRows = await readFirst(rows, MOST_ROWS);
     const dataVersion = numberOf(lineSet.state ?? context.books.version!);
     const isOfLines = facts.report !== 'deposit-summary';
+    const { address, isTooLong } = toFileAddress(inVersion(query, dataVersion), 'csv');
     return {
       content: {
         dataVersion,
@@ -100,9 +101,10 @@ export class AgentAnswers {
         totals: toTotals(totals),
         digest: totals.digest ?? null,
         moneyDigest: totals.moneyDigest ?? null,
-        file: origin + (await this.parts.links.sign(address, context.access)),
+        file: isTooLong ? null : origin + (await this.parts.links.sign(address, context.access)),
+        ...(isTooLong && { fileFault: `The address of the file would have ${address.length} characters: give fewer values.` }),
       },
-      isError: false,
+      fault: undefined,
       context,
       hash: null,
       range: () => toRange(query.changes ? { ...ALL_TIME, pending: 'WITH' } : lineSet, namesOfConditions(query)),
@@ -130,13 +132,12 @@ const toTotals = ({ all }: FileTotals) => ({
   unknownAllocations: all.byAllocation.unknown,
 });
 
-/** The values of a variable as the address of a saved report has them. */
-const toTexts = (value: unknown): string | string[] => (Array.isArray(value) ? value.map(toText) : toText(value));
-const toText = (value: unknown): string => (typeof value === 'string' ? writeText(value) : JSON.stringify(value));
-
-function toSearch(texts: Readonly<Record<string, string | readonly string[]>>): string {
-  const pairs = Object.entries(texts).flatMap(([name, values]) => [values].flat().map((value) => [name, value]));
-  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs as [string, string][]).toString()}`;
+/** The query in the version that was answered, so that its file has the same rows whatever is imported meanwhile. */
+function inVersion(query: FileQuery, version: number): FileQuery {
+  // Books that were never filled have no version that could be asked for.
+  if (version === 0) return query;
+  if (query.changes) return { ...query, changes: { ...query.changes, to: { version } } };
+  return { ...query, lines: { ...query.lines, asOf: { version } } };
 }
 
 /** Reads the first rows of NDJSON, and leaves the others unread. */
@@ -153,11 +154,18 @@ async function readFirst(blocks: AsyncGenerator<Buffer>, most: number): Promise<
   return rows;
 }
 
+/** An error in an answer to a document. */
+interface FieldError {
+  readonly message: string;
+  readonly extensions?: { readonly code: string };
+}
+
 /** The answer to a document, whose lists are cut where they have more rows than an agent gets. */
 async function ofDocument(run: DocumentRun): Promise<ToolAnswer> {
   try {
-    const { text, context, hash, range, refusal } = await run.collect(MOST_BYTES);
-    const { data = null, errors } = JSON.parse(text) as { readonly data?: unknown; readonly errors?: readonly unknown[] };
+    const { text, context, hash, range, refusal, retryAfterSeconds } = await run.collect(MOST_BYTES);
+    const { data = null, errors } = JSON.parse(text) as { readonly data?: unknown; readonly errors?: readonly FieldError[] };
+    const { message = '', extensions } = errors?.[0] ?? {};
     const version = context.books.version ?? context.access.bookState?.version;
     const dataVersion = version === undefined ? null : numberOf(version);
     const cuts: Cut[] = [];
@@ -165,7 +173,7 @@ async function ofDocument(run: DocumentRun): Promise<ToolAnswer> {
     const shown = cutLists(data, { left: MOST_ROWS }, [], cuts);
     return {
       content: { dataVersion, digest, data: shown, ...(errors && { errors }), ...(cuts.length > 0 && { cuts }) },
-      isError: data === null,
+      fault: data === null ? writeFault(extensions?.code ?? '', message, retryAfterSeconds) : undefined,
       context,
       hash,
       range,

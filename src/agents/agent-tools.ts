@@ -74,17 +74,18 @@ function toDocumentTools({ documents, toFacts }: ToolParts): AgentTool[] {
   const found = documents.flatMap((query) => {
     const facts = toFacts(query);
     const isStream = facts?.fields.includes(STREAM) ?? false;
-    // An answer with a stream beside other fields has no end that is known before.
+    // A file has one report, and an answer with a stream beside other fields has no end that is known before.
     return !facts || (isStream && facts.fields.length > 1) ? [] : [{ query, facts, isFile: isStream }];
   });
-  const times = new Map<string, number>();
-  for (const { facts } of found) times.set(facts.name, (times.get(facts.name) ?? 0) + 1);
+  const names = new Set<string>();
   return found.map(({ query, isFile, facts: { name, fields, input } }) => {
-    const isUnclear = name === '' || times.get(name)! > 1 || name.length + 'query_'.length > MAX_NAME_LENGTH;
+    // The first document of a name keeps it, whatever others come later.
+    const isUnclear = name === '' || names.has(name) || name.length + 'query_'.length > MAX_NAME_LENGTH;
+    names.add(name);
     return {
       name: toToolName('query', name, isUnclear ? query : undefined),
       title: name === '' ? 'Trusted document' : name,
-      description: `The trusted document ${name}, which asks for ${fields.join(', ')}.`.replace('  ', ' '),
+      description: `The trusted document ${name}, which asks for ${[...new Set(fields)].join(', ')}.`.replace('  ', ' '),
       input,
       source: { kind: 'document', query, isFile },
     };

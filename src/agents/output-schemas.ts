@@ -31,7 +31,10 @@ export const REPORT_OUTPUT = {
     },
     digest: textOrNull('The digest of the lines; null for a caller who may not read them.'),
     moneyDigest: textOrNull('The digest of the money of the lines; null for changes.'),
-    file: text('A link to the file with all rows, in CSV. It asks for the same rights, and expires.'),
+    file: textOrNull(
+      'A link to the file with all rows of this data version, in CSV. It asks for the same rights, and expires. Null where its address would be too long.',
+    ),
+    fileFault: text('The reason why there is no link.'),
   },
   required: ['dataVersion', 'startDate', 'endDate', 'rows', 'isWhole', 'columns', 'firstRows', 'totals', 'digest', 'moneyDigest', 'file'],
 };

@@ -91,13 +91,13 @@ export function createFileRoutes(resolver: FileResolver, kit: DoorKit): Router {
     '/reports/:file': async (attempt) => {
       const { context, request, response } = attempt;
       const { name, format } = toNameAndFormat(String(request.params.file));
-      const file = await resolver.savedReport(
-        name,
-        () => Object.fromEntries(Object.entries(request.query).filter(([key]) => !fileOptionNames.includes(key))),
-        context,
+      const given = {
+        read: () => Object.fromEntries(Object.entries(request.query).filter(([key]) => !fileOptionNames.includes(key))),
+        areTexts: true,
         // Called once the report was found: a name that a caller has made up gets into no log.
-        () => (recordOf(response).operation = `reports/${name}`),
-      );
+        onFound: () => void (recordOf(response).operation = `reports/${name}`),
+      };
+      const file = await resolver.savedReport(name, given, context);
       await sendFile(file, { name, format }, attempt, kit);
     },
   });

@@ -368,7 +368,7 @@ function readValue(name: string, { read, expected, describeFault, isList }: Para
   const texts = [given].flat().map(String);
   const values = texts.map(read);
   if (describeFault && texts.length === 1 && values[0] === undefined) throw new InputError(`${name}: ${describeFault(texts[0]!)}`);
-  if (values.includes(undefined) || (texts.length > 1 && !isList)) throw new InputError(`${name} must be ${expected}`);
+  if (values.includes(undefined) || (values.length !== 1 && !isList)) throw new InputError(`${name} must be ${expected}`);
   return isList ? values : values[0];
 }
 

@@ -1,3 +1,15 @@
+import type { FileFormat } from '../values/file-formats';
+import { formatFileQuery, reportOf, type FileQuery } from './file-address';
+
+/** Node's HTTP server accepts at most 16 kB for the address and the headers together. */
+const MAX_ADDRESS_LENGTH = 12_000;
+
+/** The address of the file of a query. One that is too long for a server has `isTooLong`. */
+export function toFileAddress(query: FileQuery, format: FileFormat): { readonly address: string; readonly isTooLong: boolean } {
+  const address = `/export/${reportOf(query)}.${format}?${formatFileQuery(query)}`;
+  return { address, isTooLong: address.length > MAX_ADDRESS_LENGTH };
+}
+
 /** The caller whom a link stands for: a session, by the proof of its token, or a provision, by the proof of its UUID. */
 export interface LinkCaller {
   readonly kind: 'session' | 'provision';

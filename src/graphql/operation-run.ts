@@ -1,6 +1,7 @@
 import { HeaderMap, type ApolloServer } from '@apollo/server';
 import type { Request, Response } from 'express';
 import { GraphQLError } from 'graphql';
+import type { RequestAccess } from '../domain/access/access-service';
 import type { BudgetService } from '../domain/access/budget-service';
 import { AppError, InputError } from '../errors';
 import { nameDataVersion, setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
@@ -15,7 +16,7 @@ import { loopTurns } from './answers/loop-turns';
 import { spendBudget } from './answers/operation-budget';
 import type { OperationFacts } from './documents/operation-facts';
 import { FailedRows, toReadyAnswer, type ReadyAnswer } from './answers/ready-answer';
-import type { ReadRange } from '../domain/audit/audit-service';
+import { NO_RANGE, type ReadRange } from '../domain/audit/audit-service';
 import type { RequestContext } from '../resolvers/request/request-context';
 import type { GraphqlContext } from './answers/row-field';
 import { toApolloBody, toApolloSearch } from './documents/trusted-documents';
@@ -44,6 +45,8 @@ export interface RunParts {
 export interface GivenOperation {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
+  /** Makes the door's own checks, which hold for as long as the operation runs. Throws an AppError. */
+  readonly authorize: (access: RequestAccess) => Promise<unknown>;
 }
 
 /** The whole answer to an operation, for the door that sends it. */
@@ -56,6 +59,8 @@ export interface CollectedAnswer {
   readonly range: () => ReadRange;
   /** The first refusal for lack of a privilege. */
   readonly refusal: AppError | undefined;
+  /** The seconds after which the caller should try again; undefined where waiting does not help. */
+  readonly retryAfterSeconds: number | undefined;
 }
 
 /**
@@ -83,15 +88,9 @@ export class OperationRun {
   async answer(refusal: AppError | undefined): Promise<void> {
     const kept = refusal ? undefined : await this.findKept();
     if (kept) return this.send(kept, () => false);
-    const { request, response } = this;
     const answer = await this.settle(refusal);
-    await this.parts.keptAnswers?.keep(request, this.opened, answer);
-    // Rows that broke off before any of the answer has left are read again with it.
-    const runsAgain = (): boolean => this.opened.books.areBroken && !response.headersSent && !response.destroyed;
-    await this.send(answer, runsAgain).catch(async (error: unknown) => {
-      if (!runsAgain()) throw error;
-      await this.send(await this.executeAgain(true, refusal), () => false);
-    });
+    await this.parts.keptAnswers?.keep(this.request, this.opened, answer);
+    await this.use(answer, refusal, (ready, runsAgain) => this.send(ready, runsAgain));
   }
 
   /**
@@ -99,17 +98,39 @@ export class OperationRun {
    * more bytes than these.
    */
   async collect(mostBytes: number): Promise<CollectedAnswer> {
-    const { pieces, facts, range } = await this.settle(undefined);
-    const text = await readText(pieces, mostBytes);
-    const { books, outcome } = this.opened;
-    if (books.haveSeveralVersions) throw new AppError('NO_DATA_SOURCE_CONNECTION', { retryAfterSeconds: 1 });
-    noteOperation(recordOf(this.response), this.opened, facts);
-    return { text, context: this.opened, hash: facts?.hash ?? null, range, refusal: outcome.refusal };
+    return this.use(await this.settle(undefined), undefined, async ({ pieces, facts, range, headers }) => {
+      const text = await readText(pieces, mostBytes);
+      const { opened: context } = this;
+      if (context.books.haveSeveralVersions) throw new AppError('NO_DATA_SOURCE_CONNECTION', { retryAfterSeconds: 1 });
+      const record = recordOf(this.response);
+      noteOperation(record, context, facts);
+      if (!facts) record.addCodes(text);
+      const [, seconds] = headers.find(([name]) => name === 'retry-after') ?? [];
+      return {
+        ...{ text, context, hash: facts?.hash ?? null, refusal: context.outcome.refusal },
+        range: facts ? range : () => NO_RANGE,
+        retryAfterSeconds: seconds === undefined ? undefined : Number(seconds),
+      };
+    });
   }
 
   /** Closes the books of the present try. */
   close(): Promise<void> {
     return this.opened.books.close();
+  }
+
+  /** Uses an answer. Rows that broke off before any of it has left are read again with it, once. */
+  private use<Value>(
+    answer: ReadyAnswer,
+    refusal: AppError | undefined,
+    use: (answer: ReadyAnswer, runsAgain: () => boolean) => Promise<Value>,
+  ): Promise<Value> {
+    const { response } = this;
+    const runsAgain = (): boolean => this.opened.books.areBroken && !response.headersSent && !response.destroyed;
+    return use(answer, runsAgain).catch(async (error: unknown) => {
+      if (!runsAgain()) throw error;
+      return use(await this.executeAgain(true, refusal), () => false);
+    });
   }
 
   /** Executes the operation until its answer is of one version of the books. */
@@ -150,6 +171,7 @@ export class OperationRun {
 
   private async execute(refusal: AppError | undefined): Promise<ReadyAnswer> {
     const { request, opened: context } = this;
+    await this.given?.authorize(context.access);
     const answer = await this.parts.apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: toApolloRequest(request, this.given),
       context: async () => {

@@ -75,7 +75,8 @@ export function createDoorKit(config: Config, log: Logger, { access, accessWatch
       const left = new AbortController();
       const record = recordOf(response);
       const { id, receivedAt, times } = record;
-      const requestAccess = access.open(readCredentials(request, linkCallerOf(response)), times, leastVersion, (row) => {
+      const credentials = readCredentials(request, linkCallerOf(response), record.door !== 'agent');
+      const requestAccess = access.open(credentials, times, leastVersion, (row) => {
         setProvisionExpiry(response, row.provision);
         if (record.door === 'v2') setDeprecation(response, row.organization, config);
       });

@@ -13,11 +13,12 @@ const BEARER = /^Bearer(?:\s+|$)(.*)/i;
 
 /**
  * Reads the credentials that a request carries: those in its headers, or the caller whom its link stands for. Forwarded headers count only
- * from the proxies that Express trusts.
+ * from the proxies that Express trusts. `takesSession` is false at a door where a session counts for nothing.
  */
-export function readCredentials(request: Request, link: LinkCaller | undefined): Credentials {
-  const from = { host: hostOf(request), address: request.ip ?? '' };
-  if (link) return { provision: undefined, ...from, bearerToken: undefined, cookieTokens: [], link };
+export function readCredentials(request: Request, link: LinkCaller | undefined, takesSession: boolean): Credentials {
+  const from = { host: hostOf(request), address: request.ip ?? '', bearerToken: undefined, cookieTokens: [] };
+  if (link) return { provision: undefined, ...from, link };
+  if (!takesSession) return { provision: request.get('Provision'), ...from };
   const cookieTokens = readCookies(request.get('Cookie') ?? '', cookieName(request));
   const bearerToken = BEARER.exec(request.get('Authorization') ?? '')?.[1];
   return {
@@ -44,6 +45,6 @@ export function sessionCookie(request: Request, response: Response, sameSite: 'l
 const readCookies = (header: string, name: string): string[] => header.split(';').flatMap((pair) => parseCookie(pair)[name] ?? []);
 
 /** Express types `host` as text, but an HTTP/1.0 request may have no Host header. */
-const hostOf = ({ host }: { readonly host?: string }): string => host ?? '';
+export const hostOf = ({ host }: { readonly host?: string }): string => host ?? '';
 
 const cookieName = (request: Request): string => (request.secure ? SECURE_COOKIE : PLAIN_COOKIE);

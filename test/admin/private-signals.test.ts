@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { readConfig } from '../../src/config';
 import { createServices, type Services } from '../../src/services';
+import { REPORT_PRIVILEGE } from '../../src/values/privileges';
+import { createAgent, manifestOf, saveReport } from '../support/agent-client';
 import { startServe, type ServeProcess } from '../support/command';
 import { createTestDatabase, databaseSettings, type TestDatabase } from '../support/database';
 import { createOrganization, importLines, login, openSession, v2Line, type TestOrganization } from '../support/gateway';
@@ -12,10 +14,15 @@ import { until } from '../support/until';
 const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';
 const YEAR = 'start_date=2024-01-01&end_date=2024-12-31';
 
+const LINES =
+  'query ($city: String) { depositDetailsConnection(startDate: "2024-01-01", endDate: "2024-12-31", filter: { donorName: $city }) { nodes { city } } }';
+const manifest = manifestOf(['query Found($q: String) { donors(search: $q, first: 5) { nodes { lastName } } }']);
+
 let collector: TraceCollector;
 let database: TestDatabase;
 let services: Services & { close(): Promise<void> };
 let gateway: ServeProcess;
+let agent: string;
 let adminUrl: string;
 let organization: TestOrganization;
 beforeAll(async () => {
@@ -23,9 +30,11 @@ beforeAll(async () => {
   database = await createTestDatabase();
   services = createServices(readConfig(databaseSettings()), { connectionString: database.url });
   organization = await createOrganization(services);
+  agent = await createAgent(services, organization.name, [REPORT_PRIVILEGE]);
+  await saveReport(services, organization.id, { name: 'lines', query: LINES });
   gateway = await startServe({
     ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, DATABASE_URL: database.url, ADMIN_PORT: '0', LOG_LEVEL: 'debug' },
-    ...{ OTEL_TRACES_SAMPLER_ARG: '1', PROVISION_ATTEMPTS: '100000' },
+    ...{ OTEL_TRACES_SAMPLER_ARG: '1', PROVISION_ATTEMPTS: '100000', AGENTS: 'on', TRUSTED_DOCUMENTS: manifest.path },
   });
   const line = () => /^\{.*"msg":"listening for operators"\}$/m.exec(gateway.output())?.[0];
   await until(() => line() !== undefined);
@@ -134,6 +143,17 @@ test('no donor, provision, cookie, password or variable reaches log, metrics or 
         const attempt = 'mutation ($u: String!, $p: String!) { login(input: { username: $u, password: $p }) { viewer { username } } }';
         await post(headers, attempt, { u: variable.text, p: password.text });
       }
+      for (const Provision of [agent, organization.apiProvision, unknown]) {
+        const tool = (name: string, values: object): Promise<void> =>
+          send('/mcp', {
+            method: 'POST',
+            headers: { Provision, 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
+            body: JSON.stringify({ jsonrpc: '2.0', id: variable.mark, method: 'tools/call', params: { name, arguments: values } }),
+          });
+        for (const name of ['report_lines', 'query_Found', variable.mark])
+          for (const values of [{}, { q: donor.text, city: donor.text }, { q: [variable.text], [variable.mark]: variable.text }])
+            await tool(name, values);
+      }
       const stranger = { Provision: organization.webProvision };
       await post(stranger, `query ${donor.mark} { viewer { username } }`, {});
       // A statement that fails with a donor's text in PostgreSQL's message.
@@ -141,6 +161,11 @@ test('no donor, provision, cookie, password or variable reaches log, metrics or 
       await database.client.query(`CREATE VIEW deposit_line AS SELECT * FROM deposit_line_away WHERE (donor_last_name || city)::int > 0`);
       await database.client.query(`GRANT SELECT ON deposit_line TO ${SERVING_ROLE}`);
       await send(`${REPORT}?${YEAR}`, { headers: callers[0]! });
+      await send('/mcp', {
+        method: 'POST',
+        headers: { Provision: agent, 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'report_lines', arguments: {} } }),
+      });
       await post(callers[0]!, '{ depositSummary(startDate: "2024-01-01", endDate: "2024-12-31") { all { lines } } }', {});
       await database.client.query('DROP VIEW deposit_line');
       await database.client.query(`ALTER TABLE deposit_line_away RENAME TO deposit_line`);
@@ -155,7 +180,7 @@ test('no donor, provision, cookie, password or variable reaches log, metrics or 
   expect(signals.log).toContain('"sqlState":"22P02"');
   expect(signals.metrics).toContain('code="DATA_SOURCE_QUERY_FAILED"');
   expect(signals.traces).toContain('22P02');
-  const provisions = [organization.apiProvision, organization.webProvision];
+  const provisions = [organization.apiProvision, organization.webProvision, agent];
   const secrets = [...marks, ...provisions, ...provisions.map(bare), 'correct horse'];
   for (const [name, text] of Object.entries(signals)) {
     expect([name, secrets.filter((each) => text.includes(each))]).toEqual([name, []]);

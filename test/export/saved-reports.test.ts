@@ -129,7 +129,7 @@ describe('all rows of a query', () => {
       'so many values that no address holds them',
       BY_FUND,
       { ...YEAR, designationIds: Array.from({ length: 1000 }, (_, n) => 1_000_000_000 + n) },
-      'the address of its file would have 26135 characters; narrow it by fewer values, or save it as a report',
+      'the address of its file would have 26163 characters; narrow it by fewer values, or save it as a report',
     ],
     ['no value', BY_FUND, {}, 'variables: Variable "$startDate" of required type "LocalDate!" was not provided.'],
     [

@@ -66,7 +66,10 @@ export const answerEntries: readonly TrustEntry[] = [
   },
   {
     ...{ id: 'T62', subject: 'agents' },
-    goal: 'their tools read alone, tell no donor without the privilege, give at most 100 rows and have each call in the audit',
-    tests: { 'agents/agent-tools.test.ts': [] },
+    goal: 'their tools read alone, tell no donor without the privilege, give at most 100 rows and have each answered call in the audit, equal ones of a minute as one entry',
+    tests: {
+      ...{ 'agents/agent-tools.test.ts': [], 'agents/agent-faults.test.ts': [] },
+      ...{ 'agents/agent-files.test.ts': [], 'agents/agent-endings.test.ts': [] },
+    },
   },
 ];

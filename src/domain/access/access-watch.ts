@@ -8,6 +8,7 @@ const LOSSES: ReadonlySet<ErrorCode> = new Set([
   'PROVISION_MISMATCH',
   'UNAUTHORIZED',
   'PRIVILEGE_NOT_FOUND',
+  'AGENT_PRIVILEGE_MISSING',
 ] as const);
 
 interface Answer {

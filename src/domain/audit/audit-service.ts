@@ -73,7 +73,8 @@ export interface ReadingFacts {
   readonly atEnd?: () => EndFacts;
 }
 
-const NO_RANGE: ReadRange = { startDate: null, endDate: null, pending: null, conditions: [] };
+/** The range of a request that has read nothing. */
+export const NO_RANGE: ReadRange = { startDate: null, endDate: null, pending: null, conditions: [] };
 const NOBODY: Operator = { door: 'command', account: null, address: null };
 const PROVISION_LENGTH = 8;
 const MAX_TEXT_LENGTH = 200;

@@ -86,7 +86,10 @@ const TRAILERS: Readonly<Record<Exclude<FigureName, 'extras' | 'otherFields'>, s
   moneyDigest: 'x-export-money-digest',
 };
 
-/** All doors of a running gateway. `savedReport` is the name of a saved report with `LIST_QUERY`. */
+/**
+ * All doors of a running gateway that tell all lines. Agents get the first rows of a file alone, by the resolver of files. `savedReport` is the name of a
+ * saved report with `LIST_QUERY`.
+ */
 export function createGatewayDoors(gateway: GatewayAddress, savedReport: string): Door[] {
   const doors: Readonly<Record<string, Door['read']>> = {
     v2: (question) => readFile(gateway, 'json', `/api/v2/${REPORT_PRIVILEGE}`, toParameters(question)),

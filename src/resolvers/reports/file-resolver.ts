@@ -100,6 +100,15 @@ interface RowsAfterTotals {
 /** Parses a request's parameters. It is called after access was granted, because every door checks parameters last. */
 type ReadQuery = (findDates: FindDates) => FileQuery;
 
+/** The values of a saved report's variables that a caller gives, and the period. */
+interface GivenValues {
+  /** Called after access was granted, as `ReadQuery`. */
+  readonly read: () => QueryString;
+  /** True for the texts of an address; false for values as JSON has them. */
+  readonly areTexts: boolean;
+  readonly onFound?: () => void;
+}
+
 interface FileServices {
   readonly depositDetails: DepositDetailService;
   readonly depositSummaries: DepositSummaryService;
@@ -132,11 +141,15 @@ export class FileResolver {
   }
 
   /**
-   * A saved report with variables from the parameters of an address. Its period, or that of the address, gives the variables of dates the
-   * values that it has now; a date of the address counts before the saved period. Throws NOT_FOUND when the organization has no report of this name, and
+   * A saved report with the values of variables that its caller gives. Its period, or that of the caller, gives the variables of dates the
+   * values that it has now; a given date counts before the saved period. Throws NOT_FOUND when the organization has no report of this name, and
    * calls `onFound` when it has one, before the report itself is refused to anybody.
    */
-  async savedReport(name: string, read: () => QueryString, context: RequestContext, onFound: () => void): Promise<FileSource> {
+  async savedReport(
+    name: string,
+    { read, areTexts, onFound = () => undefined }: GivenValues,
+    context: RequestContext,
+  ): Promise<FileSource> {
     const { access } = context;
     access.caller.openReport(name);
     const member = await access.authorizeMember();
@@ -151,8 +164,9 @@ export class FileResolver {
       throw new InputError('this provision opens the report with its saved values alone');
     const { dates, others } = parsePeriod(read(), REPORT_DATES, findDates);
     if (dates) assertTakesPeriod(this.documents.variableNames(query));
-    const given = { ...this.documents.toVariables(query, others), ...dates };
-    const file = this.documents.toFileQuery({ query, variables: { ...variables, ...given } });
+    if (!areTexts) this.documents.assertVariables(query, Object.keys(others));
+    const given = areTexts ? this.documents.toVariables(query, others) : others;
+    const file = this.documents.toFileQuery({ query, variables: { ...variables, ...given, ...dates } });
     if (reportOf(file) !== report) throw new InputError('these variables turn the report into another one, as lines into a summary');
     return isSummary ? this.summary(file, member, context) : this.lines(file, granted, context);
   }

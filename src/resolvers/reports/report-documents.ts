@@ -92,14 +92,20 @@ export class SchemaReportDocuments implements ReportDocuments {
    * repeating the name, numbers, booleans and objects as JSON. Throws INVALID_PARAMETERS for a name that is not a variable.
    */
   toVariables(query: string, given: Variables): Variables {
-    const definitions = this.definitionsIn(query);
+    this.assertVariables(query, Object.keys(given));
+    const types = new Map(this.definitionsIn(query).map(({ variable, type }) => [variable.name.value, type]));
     const values = Object.entries(given).map(([name, texts]) => {
-      const definition = definitions.find(({ variable }) => variable.name.value === name);
-      if (!definition) throw new InputError(`there is no parameter ${name}`);
-      const type = typeFromAST(this.schema, definition.type) as GraphQLInputType;
+      const type = typeFromAST(this.schema, types.get(name)!) as GraphQLInputType;
       return [name, toValue(type, name, [texts].flat() as readonly string[])] as const;
     });
     return Object.fromEntries(values);
+  }
+
+  /** Throws INVALID_PARAMETERS for a name that is not a variable of the query. */
+  assertVariables(query: string, names: readonly string[]): void {
+    const known = this.variableNames(query);
+    const unknown = names.find((name) => !known.includes(name));
+    if (unknown !== undefined) throw new InputError(`there is no parameter ${unknown}`);
   }
 
   /** The names of a query's variables. Throws INVALID_PARAMETERS when the query is not valid. */

@@ -9,7 +9,8 @@ import type { SavedReportService } from '../../domain/reports/saved-report-servi
 import { AppError, InputError } from '../../errors';
 import { asOfNames, type AsOf } from '../../formats/as-of';
 import type { FileFormat } from '../../values/file-formats';
-import { chosenColumns, formatFileQuery, reportOf, type FileQuery } from '../../formats/file-address';
+import { chosenColumns, type FileQuery } from '../../formats/file-address';
+import { toFileAddress } from '../../formats/link-address';
 import type { LineSet } from '../../data/books/line-set';
 import type { RequestBooks } from '../../data/books/request-books';
 import { AsOfInput, FILE_AS_OF, toAsOf } from '../request/as-of-types';
@@ -36,8 +37,6 @@ import {
 } from './saved-report-types';
 
 type Variables = Readonly<Record<string, unknown>>;
-/** Node's HTTP server accepts at most 16 kB for the address and the headers together. */
-const MAX_ADDRESS_LENGTH = 12_000;
 
 @Resolver(() => SavedReport)
 export class SavedReportResolver {
@@ -65,10 +64,9 @@ export class SavedReportResolver {
     if (!file.groupBy) await access.authorizeDonors();
     const narrowed = await authorizeTotals(access, member, file.lines, file.groupBy ?? []);
     const lineSet = await this.findLines(narrowed, file, asOf ? 'asOf' : 'query', books);
-    const toAddress = (format: FileFormat): string => `/export/${reportOf(file)}.${format}?${toParameters(file)}`;
     return new ReportFile(
-      toAddress,
-      (format) => this.links.sign(toAddress(format), access),
+      (format) => toShortAddress(file, format),
+      (format) => this.links.sign(toShortAddress(file, format), access),
       Object.keys(chosenColumns(file)),
       () => this.summaries.summarize({ lineSet, groupBy: file.groupBy ?? [], fiscalYearStart: file.fiscalYearStart, mayReadDonors }, books),
     );
@@ -154,11 +152,11 @@ function inState(file: FileQuery, asOf: AsOf | undefined): FileQuery {
   return { ...file, lines: { ...file.lines, asOf } };
 }
 
-function toParameters(file: FileQuery): string {
-  const parameters = formatFileQuery(file);
-  if (parameters.length <= MAX_ADDRESS_LENGTH) return parameters;
+function toShortAddress(file: FileQuery, format: FileFormat): string {
+  const { address, isTooLong } = toFileAddress(file, format);
+  if (!isTooLong) return address;
   throw new InputError(
-    `the address of its file would have ${parameters.length} characters; narrow it by fewer values, or save it as a report`,
+    `the address of its file would have ${address.length} characters; narrow it by fewer values, or save it as a report`,
     'query',
   );
 }

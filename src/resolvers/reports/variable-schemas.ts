@@ -9,9 +9,11 @@ import {
   parse,
   typeFromAST,
   type DocumentNode,
+  type FragmentDefinitionNode,
   type GraphQLInputType,
   type GraphQLSchema,
   type OperationDefinitionNode,
+  type SelectionSetNode,
 } from 'graphql';
 import { periodNames } from '../../values/periods';
 
@@ -32,7 +34,7 @@ export type ObjectSchema = {
 export interface QueryFacts {
   /** Empty for an operation without a name. */
   readonly name: string;
-  /** The names of its root fields, each once. Those of fragments are left out. */
+  /** The names of its root fields as often as it selects them, those of fragments included. */
   readonly fields: readonly string[];
   readonly input: ObjectSchema;
 }
@@ -54,7 +56,8 @@ const JSON_TYPES: Readonly<Record<string, JsonSchema>> = {
  * it is an operator's or was saved, and its run says what is wrong with it.
  */
 export function toQueryFacts(schema: GraphQLSchema, text: string, given: readonly string[] = []): QueryFacts | undefined {
-  const operation = onlyQuery(parse(text));
+  const document = parse(text);
+  const operation = onlyQuery(document);
   if (!operation) return undefined;
   const { name, selectionSet, variableDefinitions = [] } = operation;
   const properties: Record<string, JsonSchema> = {};
@@ -65,9 +68,21 @@ export function toQueryFacts(schema: GraphQLSchema, text: string, given: readonl
     properties[variable.name.value] = toJsonSchema(type);
     if (isNonNullType(type) && !defaultValue && !given.includes(variable.name.value)) required.push(variable.name.value);
   }
-  const fields = selectionSet.selections.flatMap((each) => (each.kind === Kind.FIELD ? [each.name.value] : []));
-  return { name: name?.value ?? '', fields: [...new Set(fields)], input: toObjectSchema(properties, required) };
+  const fields = rootFields(selectionSet, document, new Set());
+  return { name: name?.value ?? '', fields, input: toObjectSchema(properties, required) };
 }
+
+/** The fields of a selection and of its fragments. A fragment counts once: its fields are the same wherever it is spread. */
+const rootFields = ({ selections }: SelectionSetNode, document: DocumentNode, spread: Set<string>): string[] =>
+  selections.flatMap((each) => {
+    if (each.kind === Kind.FIELD) return [each.name.value];
+    if (each.kind === Kind.INLINE_FRAGMENT) return rootFields(each.selectionSet, document, spread);
+    const name = each.name.value;
+    if (spread.has(name)) return [];
+    spread.add(name);
+    const fragments = document.definitions.filter((one) => one.kind === Kind.FRAGMENT_DEFINITION && one.name.value === name);
+    return (fragments as readonly FragmentDefinitionNode[]).flatMap((one) => rootFields(one.selectionSet, document, spread));
+  });
 
 const toObjectSchema = (properties: Record<string, JsonSchema>, required: string[]): ObjectSchema => ({
   type: 'object',

@@ -83,7 +83,7 @@ export function readText(text: string): string | undefined {
   if (text === '') return undefined;
   return isQuoted(text) ? text.slice(1, -1) : text;
 }
-export const writeText = (text: string): string => (text === '' || isQuoted(text) ? `"${text}"` : text);
+const writeText = (text: string): string => (text === '' || isQuoted(text) ? `"${text}"` : text);
 const isQuoted = (text: string): boolean => /^".*"$/s.test(text);
 
 /** True for a text that may begin a donor's name. Nothing is left of any other one. */

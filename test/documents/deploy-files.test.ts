@@ -121,7 +121,7 @@ test.each(['kubernetes.yaml', 'sync-cronjob.yaml'])('the types and the schemas o
   const file = join(ROOT, 'test', `manifests-of-${name}.ts`);
   const options = { noEmit: true, strict: true, skipLibCheck: true, module: ts.ModuleKind.Node20, types: [] };
   const host = ts.createCompilerHost(options);
-  const { getSourceFile } = host;
+  const getSourceFile = host.getSourceFile.bind(host);
   host.getSourceFile = (path, ...rest) =>
     path === file ? ts.createSourceFile(path, lines.join('\n'), ts.ScriptTarget.ES2023) : getSourceFile(path, ...rest);
   const faults = ts.getPreEmitDiagnostics(ts.createProgram([file], options, host));

@@ -19,6 +19,16 @@ export const toSourceStack = (stack: string): string =>
     return `${found.originalSource.replace(/^(\.\.\/)+/, '')}:${found.originalLine + 1}:${found.originalColumn + 1}`;
   });
 
+/**
+ * The first places of an error's stack, in the sources. The message is left out, with those of its lines that look like places: it may hold a
+ * donor's data.
+ */
+export function listPlaces({ stack = '', message }: Error, max: number): string[] {
+  const below = stack.includes(message) ? stack.slice(stack.indexOf(message) + message.length) : stack;
+  const places = below.split('\n').filter((line) => /^ {4}at /.test(line));
+  return places.slice(0, max).map(toSourceStack);
+}
+
 function readMap(file: string): SourceMap | undefined {
   if (!maps.has(file)) maps.set(file, parseMap(`${file}.map`));
   return maps.get(file);

@@ -5,10 +5,28 @@ import { join } from 'node:path';
 import { Contrib, Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-library';
 import { PackageURL } from 'packageurl-js';
 import parseExpression from 'spdx-expression-parse';
+import standardLicenses from 'spdx-license-list/full.js';
 
 const OUTPUT = 'dist.next';
 const LISTS = join(OUTPUT, 'packages');
 const LICENSE_FILE = /^(licen[cs]e|copying|notice|third-?party)|\.license(\.txt)?$/i;
+
+/**
+ * Packages that a build may hold in two versions or from two folders, with the reason. Two copies of any other package are refused: an object
+ * of one is no instance of the other's class.
+ */
+const TWICE = {
+  '@graphql-tools/utils':
+    '@graphql-tools/merge and @graphql-tools/schema have one copy each, of one version; they exchange documents and schemas of graphql',
+  '@noble/curves': 'age-encryption and its @noble/post-quantum fix different versions; points of one stay within it',
+  '@noble/hashes': 'age-encryption and its @noble/post-quantum fix different versions; they exchange bytes',
+  b4a: 'tar-stream and the streams below it have a copy each; both hand on the buffers of Node',
+  clsx: 'it joins names of classes of styles into a text',
+  'content-type': 'express and its parser of bodies have one each; both turn a text into names and values',
+  cookie: 'express 5 has the version before ours; both turn a text into names and values',
+  'postgres-array': 'pg and the adapter of Prisma have one each; both turn a text into an array',
+  'react-compiler-runtime': "GraphiQL's packages fix different versions; each component uses its own alone",
+};
 
 /** The folder of the package that a module is of; undefined for one of ours. */
 export const packageOf = (id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id.replace(/^\0/, ''))?.[0];
@@ -27,10 +45,17 @@ export function listPackages(build) {
           // Styles leave no code in the chunk that loads them.
           if (folder !== undefined && (renderedLength > 0 || /\.css\b/.test(id))) folders.add(folder);
         }
+      for (const name of findTwice([...folders])) this.error(`${name} is bundled twice: have one version of it, or give a reason in TWICE`);
       mkdirSync(LISTS, { recursive: true });
       writeFileSync(join(LISTS, `${build}.json`), JSON.stringify([...folders]));
     },
   };
+}
+
+/** The names of the packages that come from more than one folder, but for those that may. */
+function findTwice(folders) {
+  const names = folders.map((folder) => readPackage(folder).name);
+  return names.filter((name, index) => names.indexOf(name) < index && !Object.hasOwn(TWICE, name));
 }
 
 if (import.meta.filename === process.argv[1]) {
@@ -47,15 +72,24 @@ function nameOf({ name, version }) {
   return `${name} ${version}`;
 }
 
-/** The license of a package, with the texts that it brings. */
+/** The license of a package, with the texts that it brings, or with the standard text where it brings none. */
 function describe(name, folder) {
   const { license = 'unknown', author } = readPackage(folder);
   const texts = readdirSync(folder)
     .filter((file) => LICENSE_FILE.test(file))
     .map((file) => readFileSync(join(folder, file), 'utf8').trim());
   const by = typeof author === 'object' ? author.name : author;
-  const stated = `${name}\nLicense: ${typeof license === 'object' ? license.type : license}${by ? `\nAuthor: ${by}` : ''}`;
+  const id = typeof license === 'object' ? license.type : license;
+  if (texts.length === 0) texts.push(standardText(id, by ?? `the authors of ${name}`));
+  const stated = `${name}\nLicense: ${id}${by ? `\nAuthor: ${by}` : ''}`;
   return `${'='.repeat(80)}\n${[stated, ...texts].join('\n\n')}\n`;
+}
+
+/** The text of a license in the list of SPDX, with its copyright holder. A license that is not there, or that asks for more, fails the build. */
+function standardText(id, holder) {
+  const text = standardLicenses[id]?.licenseText.replace('<year> <copyright holders>', holder).trim();
+  if (text === undefined || /<[a-z ]+>/.test(text)) throw new Error(`${holder}: no text of the license ${id} is at hand`);
+  return text;
 }
 
 /** The bill of materials in CycloneDX: the packages whose code is here, and those that npm installs beside it. */

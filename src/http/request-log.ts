@@ -5,7 +5,7 @@ import type { UnwrittenRows } from '../data/audit/audit-writer';
 import { findSqlFault, MISSING_GRANT } from '../data/postgres/sql-fault';
 import type { UnwrittenUsage } from '../domain/access/usage-counter';
 import type { AppError } from '../errors';
-import { toSourceStack } from '../stack-positions';
+import { listPlaces } from '../stack-positions';
 import { RequestRecord } from './request-record';
 
 /** The most places of a failure's stack that are logged. */
@@ -146,11 +146,10 @@ export function logFailure(log: Logger, { code, cause }: AppError, id: string): 
     return;
   }
   const fault = cause instanceof Error ? cause : new Error('Something else than an error was thrown');
-  const at = fault.stack?.split('\n').filter((line) => /^ {4}at /.test(line));
-  const places = at && toSourceStack(at.slice(0, MAX_PLACES).join('\n')).split('\n');
+  const at = listPlaces(fault, MAX_PLACES);
   const sqlFault = findSqlFault(cause);
   log.error(
-    { requestId: id, code, name: fault.name, ...(sqlFault ?? ('code' in fault && { reason: fault.code })), at: places },
+    { requestId: id, code, name: fault.name, ...(sqlFault ?? ('code' in fault && { reason: fault.code })), at },
     sqlFault?.sqlState === MISSING_GRANT ? 'request failed: the database user lacks a grant' : 'request failed',
   );
 }

@@ -1,13 +1,21 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Version } from '@cyclonedx/cyclonedx-library/Spec';
+import { JsonStrictValidator } from '@cyclonedx/cyclonedx-library/Validation';
 import { readConfig } from '../../src/config';
 import { createServices } from '../../src/services';
 import { startServe, type ServeProcess } from '../support/command';
 import { createTestDatabase, databaseSettings, type TestDatabase } from '../support/database';
+import { ROOT } from '../support/documents';
 import { createOrganization, graphql, type TestOrganization } from '../support/gateway';
 import { PACKAGE } from '../support/gateway-package';
 import { until } from '../support/until';
 
+/** The shortest license that packages bring, 0BSD, has 600 characters. */
+const MIN_LICENSE = 500;
 const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=2026-01-01&end_date=2026-01-31';
 
 describe('an operator of a gateway whose environment has a key of Apollo', () => {
@@ -49,7 +57,7 @@ describe('an operator of a gateway whose environment has a key of Apollo', () =>
   });
 });
 
-test('the licenses and the bill of materials name each package of the bundle and of the page once, with a license', () => {
+test('the licenses and the bill of materials name each package of the bundle and of the page once, with a license', async () => {
   const notices = readFileSync(join(PACKAGE, 'dist/third-party-notices.txt'), 'utf8');
   const named = [...notices.matchAll(/^={80}\n(\S+) (\S+)\nLicense: (.+)$/gm)].map(([, name, version, license]) => ({
     name,
@@ -59,6 +67,12 @@ test('the licenses and the bill of materials name each package of the bundle and
   const names = named.map(({ name, version }) => `${name!}@${version!}`);
   expect(new Set(names).size).toBe(names.length);
   expect(named.filter(({ license }) => license === 'unknown')).toEqual([]);
+  // The text of a license follows the lines with the name, the license and the author.
+  const entries = notices.split(/^={80}\n/m).slice(1);
+  expect(entries.length).toBe(names.length);
+  const withoutText = entries.filter((entry) => entry.replace(/^.*?\n\n/s, '').length < MIN_LICENSE);
+  expect(withoutText.map((entry) => entry.slice(0, 200))).toEqual([]);
+  expect(notices).not.toContain('<copyright holders>');
   const packages = named.map(({ name }) => name);
   for (const name of [
     'express',
@@ -74,7 +88,9 @@ test('the licenses and the bill of materials name each package of the bundle and
   ])
     expect(packages).toContain(name);
   for (const name of ['vite', 'rolldown', 'typescript', 'jest', '@node-rs/argon2']) expect(packages).not.toContain(name);
-  const bill = JSON.parse(readFileSync(join(PACKAGE, 'dist/sbom.cdx.json'), 'utf8')) as {
+  const billText = readFileSync(join(PACKAGE, 'dist/sbom.cdx.json'), 'utf8');
+  expect(await new JsonStrictValidator(Version.v1dot6).validate(billText)).toBeNull();
+  const bill = JSON.parse(billText) as {
     readonly components: readonly { readonly purl: string; readonly licenses?: readonly object[] }[];
   };
   const purls = bill.components.map(({ purl }) => decodeURIComponent(purl.replace('pkg:npm/', '')));
@@ -82,4 +98,36 @@ test('the licenses and the bill of materials name each package of the bundle and
   expect(purls.filter((purl) => !installed(purl)).sort()).toEqual([...names].sort());
   expect(purls.filter(installed).length).toBe(5);
   expect(bill.components.filter(({ licenses = [] }) => licenses.length === 0)).toEqual([]);
+});
+
+test('a build fails when two versions of one package are in it, one of them for another package', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'gateway-twice-'));
+  const put = (path: string, text: string): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  const putPackage = (folder: string, name: string, version: string, code: string): void => {
+    put(`${folder}/package.json`, JSON.stringify({ name, version, type: 'module', main: 'index.js' }));
+    put(`${folder}/index.js`, code);
+  };
+  putPackage('node_modules/inner', 'inner', '1.0.0', 'export const inner = () => console.log(1);');
+  putPackage('node_modules/outer', 'outer', '1.0.0', "export { inner as other } from 'inner';");
+  put('main.js', "import { inner } from 'inner'; import { other } from 'outer'; inner(); other();");
+  put(
+    'build.mjs',
+    `import { rolldown } from ${JSON.stringify(pathToFileURL(join(ROOT, 'node_modules/rolldown/dist/index.mjs')).href)};
+    import { listPackages } from ${JSON.stringify(pathToFileURL(join(ROOT, 'src/cli/third-parties.mjs')).href)};
+    const bundle = await rolldown({ input: 'main.js', logLevel: 'silent', plugins: [listPackages('code')] });
+    await bundle.write({ dir: 'out' });`,
+  );
+  const build = () => spawnSync(process.execPath, ['build.mjs'], { cwd: root, encoding: 'utf8' });
+  try {
+    const once = build();
+    expect([once.status, once.stderr]).toEqual([0, '']);
+    putPackage('node_modules/outer/node_modules/inner', 'inner', '2.0.0', 'export const inner = () => console.log(2);');
+    const twice = build();
+    expect([twice.status, twice.stderr]).toEqual([1, expect.stringContaining('inner is bundled twice')]);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
 });

@@ -22,7 +22,7 @@ const TWICE = {
   '@noble/hashes': 'age-encryption and its @noble/post-quantum fix different versions; they exchange bytes',
   b4a: 'tar-stream and the streams below it have a copy each; both hand on the buffers of Node',
   clsx: 'it joins names of classes of styles into a text',
-  'content-type': 'express and its parser of bodies have one each; both turn a text into names and values',
+  'content-type': 'express, its parser of bodies and type-is have a copy each; all turn a text into names and values',
   cookie: 'express 5 has the version before ours; both turn a text into names and values',
   'postgres-array': 'pg and the adapter of Prisma have one each; both turn a text into an array',
   'react-compiler-runtime': "GraphiQL's packages fix different versions; each component uses its own alone",

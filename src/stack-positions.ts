@@ -20,10 +20,10 @@ export const toSourceStack = (stack: string): string =>
   });
 
 /**
- * The first places of an error's stack, in the sources. The message is left out, with those of its lines that look like places: it may hold a
- * donor's data.
+ * The places of an error's stack in the sources, or the first of them. The message is left out, with those of its lines that look like
+ * places: it may hold a donor's data.
  */
-export function listPlaces({ stack = '', message }: Error, max: number): string[] {
+export function listPlaces({ stack = '', message }: Error, max = Infinity): string[] {
   const below = stack.includes(message) ? stack.slice(stack.indexOf(message) + message.length) : stack;
   const places = below.split('\n').filter((line) => /^ {4}at /.test(line));
   return places.slice(0, max).map(toSourceStack);

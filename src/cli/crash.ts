@@ -2,9 +2,6 @@ import { findSqlFault } from '../data/postgres/sql-fault';
 import { OperatorError } from '../errors';
 import { listPlaces } from '../stack-positions';
 
-/** More places than an error keeps. */
-const ALL_PLACES = 100;
-
 /**
  * Has an error that nothing catches end the process with status 1 and its places in the sources. Node would quote the line of code, which is
  * most of a file in the bundle, and the fields of the error, which may have a donor's data.
@@ -22,5 +19,5 @@ function describeCrash(error: unknown): string {
   if (error instanceof OperatorError) return error.message;
   const reason = findSqlFault(error)?.sqlState ?? ('code' in error ? String(error.code) : '');
   const words = 'syscall' in error ? error.message : reason;
-  return [`${error.name}${words && `: ${words}`}`, ...listPlaces(error, ALL_PLACES)].join('\n');
+  return [`${error.name}${words && `: ${words}`}`, ...listPlaces(error)].join('\n');
 }

@@ -1,19 +1,65 @@
+import { escapeLiteral } from 'pg';
 import type { Prisma } from '../../generated/prisma/client';
 
-// COPY takes no bind parameters.
+// COPY takes no bind parameters. Each value in a COPY has a cast in SQL, which tells its type.
 
-const setting = (n: number): string => `gateway.value_${n}`;
+const CAST = /^::([a-z]+(?:\[\])?)/;
+/**
+ * The texts that a value of each type may have when it is written into a statement. Texts may have any but NUL, which would end the
+ * statement.
+ */
+const FORMS: Readonly<Record<string, RegExp>> = {
+  int: /^-?\d{1,10}$/,
+  bigint: /^-?\d{1,19}$/,
+  numeric: /^-?\d{1,30}(\.\d{1,10})?$/,
+  date: /^\d{4}-\d\d-\d\d$/,
+  boolean: /^(true|false)$/,
+  'bigint[]': /^\{("-?\d{1,19}"(,(?!\})|(?=\})))*\}$/,
+  'date[]': /^\{("\d{4}-\d\d-\d\d"(,(?!\})|(?=\})))*\}$/,
+  text: /^[^\0]*$/,
+  'text[]': /^\{[^\0]*\}$/,
+};
+/**
+ * The types of the values that an index is searched by, or that are folded, once for a statement. PostgreSQL reads and casts a setting anew for
+ * each row that a filter tries, which can take longer than the row itself; a constant it casts once.
+ */
+const SET_TYPES: readonly string[] = ['int', 'date', 'text'];
 
-/** The values of a SELECT as settings of the transaction, for `withSettings`: the expressions that make them from `$1` on. */
-export const toSettings = ({ values }: Prisma.Sql): string[] =>
-  values.map((_value, index) => `set_config('${setting(index + 1)}', $${index + 1}, true)`);
+/** The values of a SELECT that are settings of the transaction when `withSettings` copies it, and the expressions that make them from `$1` on. */
+export function toSettings(select: Prisma.Sql): { readonly expressions: readonly string[]; readonly values: readonly unknown[] } {
+  const positions = [...select.values.keys()].filter((position) => isSet(select, position));
+  return {
+    expressions: positions.map((position, index) => `set_config('${toSetting(position)}', $${index + 1}, true)`),
+    values: positions.map((position) => select.values[position]),
+  };
+}
 
-/** The COPY of a SELECT that reads its values from the settings. */
-export const withSettings = ({ strings }: Prisma.Sql): string =>
-  toCopy(strings, (position) => `current_setting('${setting(position + 1)}')`);
+/** The COPY of a SELECT with the settings of its transaction, and constants for all other values. */
+export const withSettings = (select: Prisma.Sql): string =>
+  toCopy(select, (position) => (isSet(select, position) ? `current_setting('${toSetting(position)}')` : toConstant(select, position)));
 
-/** The COPY of a SELECT whose values are written at their places. */
-export function toCopy(strings: readonly string[], write: (position: number) => string): string {
+/** The COPY of a SELECT with all values as constants. */
+export const withConstants = (select: Prisma.Sql): string => toCopy(select, (position) => toConstant(select, position));
+
+/** The COPY of a SELECT without its values, which may be a donor's. */
+export const withoutValues = (select: Prisma.Sql): string => toCopy(select, (position) => `$${position + 1}`);
+
+const isSet = ({ strings }: Prisma.Sql, position: number): boolean => SET_TYPES.includes(typeAt(strings, position));
+
+const toSetting = (position: number): string => `gateway.value_${position + 1}`;
+
+/** A value as a constant, which is quoted here and nowhere else. Throws for a value whose text has not the form of its type. */
+function toConstant({ strings, values }: Prisma.Sql, position: number): string {
+  const type = typeAt(strings, position);
+  const value = String(values[position]);
+  if (!FORMS[type]?.test(value)) throw new Error(`A value of a COPY is no ${type === '' ? 'typed value' : type}`);
+  return escapeLiteral(value);
+}
+
+const typeAt = (strings: readonly string[], position: number): string => CAST.exec(strings[position + 1]!)?.[1] ?? '';
+
+/** The COPY of a SELECT with each value written at its place. */
+function toCopy({ strings }: Prisma.Sql, write: (position: number) => string): string {
   const parts = strings.slice(1).map((next, position) => write(position) + next);
   return `COPY (${strings[0]}${parts.join('')}) TO STDOUT`;
 }

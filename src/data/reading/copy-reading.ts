@@ -1,7 +1,7 @@
 import type { Prisma } from '../../generated/prisma/client';
 import type { BookSource } from './book-source';
 import { CopyQuery } from './copy-query';
-import { withSettings } from '../postgres/copy-values';
+import { withoutValues } from '../postgres/copy-values';
 import type { LaneConnection } from './lane-connection';
 import type { RequestTimes } from '../postgres/request-times';
 import type { SeenVersions } from './seen-versions';
@@ -36,8 +36,7 @@ export async function beginCopy(select: Prisma.Sql, reading: CopyReading): Promi
   const { placement } = lane.database;
   const { organizationId } = lane.caller;
   const { text, settings } = placement.toCopy(select);
-  // The span has the text without values, which may be a donor's.
-  const endSpan = times.spans?.wait({ name: 'COPY', sql: withSettings(select) });
+  const endSpan = times.spans?.wait({ name: 'COPY', sql: withoutValues(select) });
   let hasRows = false;
   /** Waits for output, but for no replica that has fallen silent. One that has given rows has a while to go on. */
   const during = (output: Promise<void>): Promise<void> =>

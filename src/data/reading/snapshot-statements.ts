@@ -36,8 +36,8 @@ export function toBeginning(
 
 /** The statement before a COPY, which makes settings of the transaction. The first value of its answer is the data version. */
 export function toSettings(select: Prisma.Sql | undefined, organizationId: number, isQuiet: boolean): Statement {
-  const values = select?.values ?? [];
+  const { expressions: settings, values } = select ? settingsOf(select) : { expressions: [], values: [] };
   const oneCore = isQuiet ? [] : [`set_config('max_parallel_workers_per_gather', '0', true)`];
-  const expressions = [selectStamp(`$${values.length + 1}::int`), SETTINGS, ...oneCore, ...(select ? settingsOf(select) : [])];
+  const expressions = [selectStamp(`$${values.length + 1}::int`), SETTINGS, ...oneCore, ...settings];
   return { text: `SELECT ${expressions.join(', ')}`, values: [...values, organizationId].map(String) };
 }

@@ -1,10 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { escapeLiteral } from 'pg';
 import { AppError } from '../../errors';
 import { Prisma } from '../../generated/prisma/client';
 import { packageFile } from '../../package-files';
-import { toCopy } from '../postgres/copy-values';
+import { withConstants } from '../postgres/copy-values';
 import type { DatabaseAddress } from '../postgres/database';
 import { LONG_SETTINGS, setLocally } from '../postgres/local-settings';
 import { asOwner, runAlone } from './owner-session';
@@ -30,35 +29,6 @@ export async function distributeBooks(address: DatabaseAddress, mustDistribute: 
   });
 }
 
-/**
- * The texts that a value of each type may have when it is written into a statement. Texts may have any but NUL, which would end the
- * statement.
- */
-const FORMS: Readonly<Record<string, RegExp>> = {
-  int: /^-?\d{1,10}$/,
-  bigint: /^-?\d{1,19}$/,
-  numeric: /^-?\d{1,30}(\.\d{1,10})?$/,
-  date: /^\d{4}-\d\d-\d\d$/,
-  boolean: /^(true|false)$/,
-  'bigint[]': /^\{("-?\d{1,19}"(,(?!\})|(?=\})))*\}$/,
-  'date[]': /^\{("\d{4}-\d\d-\d\d"(,(?!\})|(?=\})))*\}$/,
-  text: /^[^\0]*$/,
-  'text[]': /^\{[^\0]*\}$/,
-};
-const CAST = /^::([a-z]+(?:\[\])?)/;
-
-/**
- * The COPY of a SELECT with its values as constants: settings do not reach the nodes, and hide from Citus the organization whose node has
- * the rows. Each value has the cast of a type whose form it meets, and is quoted here and nowhere else. Throws for any other value.
- */
-const withConstants = ({ strings, values }: Prisma.Sql): string =>
-  toCopy(strings, (position) => {
-    const type = CAST.exec(strings[position + 1]!)?.[1] ?? '';
-    const value = String(values[position]);
-    if (!FORMS[type]?.test(value)) throw new Error(`A value of a COPY is no ${type === '' ? 'typed value' : type}`);
-    return escapeLiteral(value);
-  });
-
 /** The books of each organization on one of several nodes. */
 export const citus: Placement = {
   stampBeside: () => 'NULL',
@@ -67,6 +37,7 @@ export const citus: Placement = {
   sharing: [],
   // Rows that move to another node take a transaction to a later state.
   closing: (organizationId) => [{ text: `SELECT ${selectStamp('$1::int')} AS version`, values: [String(organizationId)] }],
+  // Settings do not reach the nodes, and hide from Citus the organization whose node has the rows.
   toCopy: (select) => ({ text: withConstants(select), settings: undefined }),
 };
 

@@ -19,4 +19,6 @@ module.exports = {
   testSequencer: '<rootDir>/test/support/longest-first-sequencer.js',
   // Many tests wait for a time limit, so that one process more than there are cores keeps all of these busy.
   maxWorkers: availableParallelism() + 1,
+  // A process keeps what its earlier suites loaded, and its garbage collection takes longer with each of them.
+  workerIdleMemoryLimit: '1GB',
 };

@@ -46,7 +46,10 @@ export function withLengths(query: string, length: number): string {
  */
 const STATEMENTS: Readonly<Record<string, number>> = { totalCount: 1, digest: 5, moneyDigest: 5, depositDetails: 2 };
 
-/** The most statements that the fields of an operation take: one for each that leads to objects, and for each type of a record of any type. */
+/**
+ * The most statements that the fields of an operation take: one for each that leads to objects, for each state of the books that is named, and
+ * for each type of a record of any type.
+ */
 export function mostStatementsOf(query: string): number {
   const types = new TypeInfo(schema);
   let count = 0;
@@ -56,6 +59,9 @@ export function mostStatementsOf(query: string): number {
       Field: ({ name }) => {
         const type = getNamedType(types.getType());
         count += STATEMENTS[name.value] ?? (type && !isLeafType(type) ? 1 : 0);
+      },
+      Argument: () => {
+        if (getNamedType(types.getInputType())?.name === 'AsOf') count++;
       },
       InlineFragment: ({ typeCondition }) => {
         if (typeCondition) count++;

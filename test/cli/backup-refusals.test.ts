@@ -127,6 +127,22 @@ testOnOneNode('an operator is told of a migration that is missing between others
   });
 });
 
+testOnOneNode('an operator whose new database is held by another session is told so, and restores when it is free', async () => {
+  await withBooks((own) => succeed(own, ['backup', at('held.backup')]));
+  const database = await createTestDatabase();
+  const own = { DATABASE_URL: database.url };
+  try {
+    await database.client.query('BEGIN; LOCK TABLE donor');
+    expect(await runCommand(own, ['restore', at('held.backup')])).toEqual(
+      failed('Another session holds a table of the database: end it, or wait for it, and restore again'),
+    );
+    await database.client.query('ROLLBACK');
+    await succeed(own, ['restore', at('held.backup')]);
+  } finally {
+    await database.drop();
+  }
+});
+
 testOnOneNode('an operator backs up the schema of a newer gateway, whose tables this one does not know', async () => {
   await withBooks(async (own, client) => {
     await client.query(

@@ -8,10 +8,13 @@ import { rethrowTranslated, toDataSourceError } from '../postgres/database-error
 import { applyMigrations, listMigrationNames } from '../schema/migrations';
 import { destroyConnection } from '../postgres/client-session';
 import { beginWith } from '../postgres/local-settings';
+import { findSqlFault, LOCK_TIMEOUT } from '../postgres/sql-fault';
 import { listForeignKeys, listTables, toColumnList } from '../schema/table-catalog';
 
 const CONNECT_TIMEOUT_MS = 60_000;
-const SETTINGS = { datestyle: 'ISO', timezone: 'UTC', client_encoding: 'UTF8', statement_timeout: '0', maintenance_work_mem: '256MB' };
+/** Nobody holds a table of an empty database for longer, unless a session was left open in it or another restore is under way. */
+const LOCKS = { lock_timeout: '10s' };
+const SETTINGS = { ...LOCKS, datestyle: 'ISO', timezone: 'UTC', client_encoding: 'UTF8', statement_timeout: '0', maintenance_work_mem: '256MB' };
 
 /** Fills an empty database with the rows of a backup. */
 export class RestoreStore {
@@ -62,7 +65,10 @@ export class RestoreStore {
       await client.connect().catch(rethrowTranslated);
       await work(client);
     } catch (error) {
-      throw error instanceof OperatorError ? error : toDataSourceError(error);
+      if (error instanceof OperatorError) throw error;
+      if (findSqlFault(error)?.sqlState === LOCK_TIMEOUT)
+        throw new OperatorError('Another session holds a table of the database: end it, or wait for it, and restore again');
+      throw toDataSourceError(error);
     } finally {
       this.signal.removeEventListener('abort', end);
       // The end of a connection is the end of its transaction.
@@ -80,10 +86,12 @@ async function assertKnown(migrations: readonly string[]): Promise<void> {
 }
 
 async function assertEmpty(client: Client): Promise<void> {
+  await client.query(beginWith(LOCKS, ''));
   for (const { name } of await listTables(client)) {
     const { rowCount } = await client.query(`SELECT FROM ${escapeIdentifier(name)} LIMIT 1`);
     if (rowCount !== 0) throw new OperatorError(`The database has data (table ${name}): restore into an empty one`);
   }
+  await client.query('COMMIT');
 }
 
 async function assertSchema(client: Client, migrations: readonly string[], tables: readonly BackupTable[]): Promise<void> {

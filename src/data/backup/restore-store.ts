@@ -14,7 +14,14 @@ import { listForeignKeys, listTables, toColumnList } from '../schema/table-catal
 const CONNECT_TIMEOUT_MS = 60_000;
 /** Nobody holds a table of an empty database for longer, unless a session was left open in it or another restore is under way. */
 const LOCKS = { lock_timeout: '10s' };
-const SETTINGS = { ...LOCKS, datestyle: 'ISO', timezone: 'UTC', client_encoding: 'UTF8', statement_timeout: '0', maintenance_work_mem: '256MB' };
+const SETTINGS = {
+  ...LOCKS,
+  datestyle: 'ISO',
+  timezone: 'UTC',
+  client_encoding: 'UTF8',
+  statement_timeout: '0',
+  maintenance_work_mem: '256MB',
+};
 
 /** Fills an empty database with the rows of a backup. */
 export class RestoreStore {

@@ -8,7 +8,7 @@ import { describeFetched } from '../choices/choice-texts';
 import { bridgeFacts } from './change-bridge';
 import { describeCrossings } from './period-crossings';
 import { dateBases, definitionOf, pendingChoices } from '../choices/report-definitions';
-import { explainState, type ReportResult } from './use-report';
+import { explainState, type ReportPlan, type ReportResult } from './use-report';
 
 interface Shown {
   readonly result: ReportResult;
@@ -22,15 +22,14 @@ interface Shown {
 /** Describes the shown rows of a report for the dialog that makes files of them. */
 export function toDownload({ result, view, conditions, client, provision }: Shown): DownloadableReport {
   const { plan, table } = result;
-  const { choices, columns, fileDocument, period } = plan;
+  const { choices, columns, fileDocument } = plan;
   const { title, rows } = definitionOf(choices.report);
   const shown = view.columnIds.flatMap((id) => columns.find((column) => column.id === id) ?? []);
   const lost = describeLost(view.arrangement, columns, navigator.languages);
   const facts = toFacts(result, view, conditions);
-  const span = period.startDate === undefined ? 'all-time' : `${period.startDate}-${period.endDate ?? ''}`;
   return {
     title,
-    fileName: `${choices.report}-${choices.dateBasis === 'TRANSACTION_DATE' ? 'by-gift-date-' : ''}${span}${choices.since === '' ? '' : `-since-${choices.since}`}${choices.state === '' ? '' : `-as-of-${choices.state}`}`,
+    fileName: toFileName(plan),
     request: rows === 'versions' ? undefined : { query: fileDocument.query, variables: fileDocument.variables },
     period: isPeriodName(choices.period) ? choices.period : undefined,
     requestNotes: [...describeFetched(plan), ...(lost === undefined ? [] : [lost])],
@@ -42,6 +41,15 @@ export function toDownload({ result, view, conditions, client, provision }: Show
       client.write({ table: table.id, serial: view.arranged.serial, format, title, facts, columnIds: view.columnIds }, onProgress, signal),
     explain: (error) => explainState(error, provision, plan),
   };
+}
+
+/** The name of the files of a report, without what they end in: the report, its period, and the states that it is of. */
+export function toFileName({ choices, period }: ReportPlan): string {
+  const basis = choices.dateBasis === 'TRANSACTION_DATE' ? '-by-gift-date' : '';
+  const span = period.startDate === undefined ? 'all-time' : `${period.startDate}-${period.endDate ?? ''}`;
+  const since = choices.since === '' ? '' : `-since-${choices.since}`;
+  const state = choices.state === '' ? '' : `-as-of-${choices.state}`;
+  return `${choices.report}${basis}-${span}${since}${state}`;
 }
 
 function toFacts(

@@ -23,7 +23,7 @@ import { defaultChoices, findUnread, type ReportChoices } from '../choices/repor
 import { definitionOf, hasChart, reportDefinitions, type ReportDefinition } from '../choices/report-definitions';
 import { toTotals } from './report-figures';
 import type { ReportColumn } from './report-columns';
-import { toDownload } from './report-download';
+import { toDownload, toFileName } from './report-download';
 import { ReportForm } from '../choices/report-form';
 import { useNames, type Names } from '../choices/report-names';
 import { toSavedContent } from './saved-choices';
@@ -238,6 +238,7 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
   const books = describeBooks(table.version, choices.state !== '');
   const print = useMemo(() => ({ title, lines, books }), [title, lines, books]);
   const isPart = view !== undefined && view.arranged.count < table.count;
+  const fileName = toFileName(plan);
   const chartPrint = isPart ? { ...print, lines: [...lines, ALL_ROWS_DRAWN] } : print;
   return (
     <>
@@ -280,9 +281,9 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
           <TabPanel id="chart" className="view">
             {isPart && <p className="note view-note">{ALL_ROWS_DRAWN}</p>}
             {bridge ? (
-              <BridgeChart {...{ choices, bridge }} print={chartPrint} name={title} />
+              <BridgeChart {...{ choices, bridge, fileName }} print={chartPrint} />
             ) : (
-              <ReportChart {...{ client, table, columns, title }} print={chartPrint} />
+              <ReportChart {...{ client, table, columns, title, fileName }} print={chartPrint} />
             )}
           </TabPanel>
         </Tabs>

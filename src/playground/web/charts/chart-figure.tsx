@@ -16,8 +16,8 @@ export function createWriting(): Writing {
   };
 }
 
-/** The variable of CSS with the color of a series. */
-export const colorOf = (series: number): string => `--chart-${String((series % 8) + 1)}`;
+/** The variable of CSS with a color of charts. */
+export const colorOf = (color: number): string => `--chart-${String(color)}`;
 /** The part of its color that every other part of a bar has. */
 export const PALE = 0.6;
 
@@ -108,15 +108,15 @@ function ShapeDrawing({
   }
   if (shape.kind === 'line') return <rect x={shape.x} y={shape.y} width={shape.width} height={shape.height} className="chart-line" />;
   if (shape.kind === 'key') {
-    const { x, y, size, series } = shape;
-    return <rect {...{ x, y }} width={size} height={size} style={{ fill: `var(${colorOf(series)})` }} />;
+    const { x, y, size, color } = shape;
+    return <rect {...{ x, y }} width={size} height={size} style={{ fill: `var(${colorOf(color)})` }} />;
   }
   const { x, y, width, height, mark } = shape;
   return (
     <rect
       {...{ x, y, width, height }}
       className={isRead ? 'chart-mark chart-read' : 'chart-mark'}
-      style={{ fill: `var(${colorOf(mark.series)})`, fillOpacity: mark.isPale ? PALE : 1 }}
+      style={{ fill: `var(${colorOf(mark.color)})`, fillOpacity: mark.isPale ? PALE : 1 }}
       {...(onRead && { onPointerEnter: () => onRead(mark), onPointerDown: () => onRead(mark) })}
     />
   );

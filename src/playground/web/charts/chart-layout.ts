@@ -2,9 +2,23 @@ import type { ChartBar, ChartMark, DrawnChart } from './drawn-chart';
 
 /** A thing that is drawn, at a place in pixels. */
 export type Shape =
-  | { readonly kind: 'mark'; readonly x: number; readonly y: number; readonly width: number; readonly height: number; readonly mark: ChartMark }
-  | { readonly kind: 'key'; readonly x: number; readonly y: number; readonly size: number; readonly series: number }
-  | { readonly kind: 'text'; readonly x: number; readonly y: number; readonly text: string; readonly anchor: 'start' | 'middle' | 'end'; readonly isMuted?: boolean }
+  | {
+      readonly kind: 'mark';
+      readonly x: number;
+      readonly y: number;
+      readonly width: number;
+      readonly height: number;
+      readonly mark: ChartMark;
+    }
+  | { readonly kind: 'key'; readonly x: number; readonly y: number; readonly size: number; readonly color: number }
+  | {
+      readonly kind: 'text';
+      readonly x: number;
+      readonly y: number;
+      readonly text: string;
+      readonly anchor: 'start' | 'middle' | 'end';
+      readonly isMuted?: boolean;
+    }
   | { readonly kind: 'line'; readonly x: number; readonly y: number; readonly width: number; readonly height: number };
 
 export interface ChartLayout {
@@ -53,13 +67,13 @@ interface Part {
   readonly height: number;
 }
 
-function layOutLegend(series: readonly string[], width: number, measure: Measure): Part {
+function layOutLegend(series: DrawnChart['series'], width: number, measure: Measure): Part {
   const shapes: Shape[] = [];
   let [x, y] = [0, 0];
-  series.forEach((name, at) => {
+  series.forEach(({ name, color }) => {
     const needed = BAR + GAP + measure(name);
     if (x > 0 && x + needed > width) [x, y] = [0, y + LINE];
-    shapes.push({ kind: 'key', x, y: y + 2, size: BAR - 2, series: at });
+    shapes.push({ kind: 'key', x, y: y + 2, size: BAR - 2, color });
     shapes.push({ kind: 'text', x: x + BAR + 2, y: y + BAR - 2, text: name, anchor: 'start' });
     x += needed + GAP * 2;
   });

@@ -1,4 +1,4 @@
-import { describePrint, type PrintHead } from '../tables/print-sheet';
+import type { PrintHead } from '../tables/print-sheet';
 import { colorOf, createWriting, FONT, PALE } from './chart-figure';
 import { layOutChart, type Shape } from './chart-layout';
 import type { DrawnChart } from './drawn-chart';
@@ -14,7 +14,7 @@ const TITLE_FONT = '600 20px system-ui, sans-serif';
 export async function toPicture(chart: DrawnChart, head: PrintHead): Promise<Blob> {
   const writing = createWriting();
   const layout = layOutChart(chart, WIDTH - 2 * MARGIN, writing);
-  const lines = [...head.lines, ...chart.notes, describePrint(head.books)].flatMap((line) => wrap(line, layout.width, writing.measure));
+  const lines = [...head.lines, ...chart.notes, head.books].flatMap((line) => wrap(line, layout.width, writing.measure));
   const top = MARGIN + LINE * (lines.length + 2);
   const canvas = document.createElement('canvas');
   [canvas.width, canvas.height] = [WIDTH * DOTS, (top + layout.height + MARGIN) * DOTS];
@@ -64,10 +64,10 @@ function drawShape(context: CanvasRenderingContext2D, shape: Shape, colors: (var
     context.fillStyle = colors('--bar-border');
     context.fillRect(shape.x, shape.y, shape.width, shape.height);
   } else if (shape.kind === 'key') {
-    context.fillStyle = colors(colorOf(shape.series));
+    context.fillStyle = colors(colorOf(shape.color));
     context.fillRect(shape.x, shape.y, shape.size, shape.size);
   } else {
-    context.fillStyle = colors(colorOf(shape.mark.series));
+    context.fillStyle = colors(colorOf(shape.mark.color));
     context.globalAlpha = shape.mark.isPale ? PALE : 1;
     context.fillRect(shape.x, shape.y, shape.width, shape.height);
     context.globalAlpha = 1;

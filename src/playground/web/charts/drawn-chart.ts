@@ -3,8 +3,8 @@ import type { ColumnKind } from '../values/table-types';
 /** A chart of bars: one below the other with names and values, or upright and narrow for many parts of time. */
 export interface DrawnChart {
   readonly rows: readonly ChartRow[];
-  /** The names of what the bars and their parts are, each with a color of its own. A chart of one needs no legend. */
-  readonly series: readonly string[];
+  /** What the bars and their parts are, each with a color of its own. A chart of one needs no legend. */
+  readonly series: readonly ChartSeries[];
   /** True for many parts of time, which stand side by side. Their values are read one at a time. */
   readonly isUpright?: boolean;
   /** The part of the axis that is drawn, for bars that do not begin at zero. */
@@ -16,6 +16,15 @@ export interface DrawnChart {
   /** Sentences about what the chart leaves out, and how it is read. */
   readonly notes: readonly string[];
 }
+
+export interface ChartSeries {
+  readonly name: string;
+  /** The number of its color, from 1 to 8. */
+  readonly color: number;
+}
+
+/** The color of what is there to be compared with. */
+export const BESIDE = 8;
 
 /** What has a name of its own in a chart, such as a fund or a month. */
 export interface ChartRow {
@@ -36,8 +45,8 @@ export interface ChartBar {
 export interface ChartMark {
   /** What the mark stands for, and its value, as people write them. */
   readonly reading: string;
-  /** The place of its name among the series. */
-  readonly series: number;
+  /** The number of its color, from 1 to 8. */
+  readonly color: number;
   /** True for every other part of a bar whose parts have one color. */
   readonly isPale?: boolean;
   /** Where the mark begins and ends on the axis. Floats are for places on the screen only. */
@@ -49,7 +58,9 @@ export interface ChartMark {
 export const toLength = (value: string | undefined): number => Number(value ?? 0);
 
 /** Puts marks one behind the other from zero: the positive ones to one side, the negative ones to the other. */
-export function stack<Mark>(values: readonly { readonly value: string | undefined; readonly mark: Mark }[]): (Mark & { from: number; to: number })[] {
+export function stack<Mark>(
+  values: readonly { readonly value: string | undefined; readonly mark: Mark }[],
+): (Mark & { from: number; to: number })[] {
   const ends = { more: 0, less: 0 };
   return values.flatMap(({ value, mark }) => {
     if (value === undefined) return [];

@@ -1,5 +1,5 @@
 import { DESIGNATION, KEY, clip, toNames, toNaming, toWords } from './group-names';
-import { stack, toLength, type ChartBar, type ChartRow, type DrawnChart } from './drawn-chart';
+import { BESIDE, stack, toLength, type ChartBar, type ChartRow, type ChartSeries, type DrawnChart } from './drawn-chart';
 import { createCellFormat, type CellFormat } from '../values/cell-format';
 import { UNKNOWN } from '../values/figures';
 import { disambiguate } from '../values/namesakes';
@@ -72,7 +72,14 @@ export function toGroupChart(table: ResultTable, column: ResultColumn, locales: 
   const compared = table.columns.find(({ name }) => name === column.name.replace(/^all\./, 'compared.all.') && name !== column.name);
   const groups = toGroups(table.rows, { times, others, column: column.name, compared: compared?.name, format });
   if (new Set(groups.map(({ time, key }) => JSON.stringify([time, key]))).size < groups.length) return undefined;
-  const drawing: Drawing = { table, column, compared: compared && titleOf(compared), times, by: toNames(others).map(({ word }) => word), format };
+  const drawing: Drawing = {
+    table,
+    column,
+    compared: compared && titleOf(compared),
+    times,
+    by: toNames(others).map(({ word }) => word),
+    format,
+  };
   const chart =
     others.length === 0
       ? ofTimes(groups, drawing)
@@ -83,7 +90,10 @@ export function toGroupChart(table: ResultTable, column: ResultColumn, locales: 
           : ofParts(groups, drawing);
   const unknown = countUnknown(table, column);
   if (unknown === 0) return chart;
-  return { ...chart, notes: [`This figure is not known in full for ${String(unknown)} of ${String(groups.length)} groups.`, ...chart.notes] };
+  return {
+    ...chart,
+    notes: [`This figure is not known in full for ${String(unknown)} of ${String(groups.length)} groups.`, ...chart.notes],
+  };
 }
 
 /** The key columns that have values. A summary's key is null in every row for all that it does not group by. */
@@ -126,7 +136,7 @@ function toGroups(rows: readonly ResultRow[], { times, others, column, compared,
     const dates = times.map((time) => String(row[time] ?? ''));
     return {
       time: dates.join(' '),
-      timeName: dates.map((date, n) => format(date, kindOfTime(times[n]!))).join(', '),
+      timeName: times.length === 0 ? '' : toTimeName(dates.join(' '), { times, format }),
       key: JSON.stringify(others.map((key) => row[key] ?? null)),
       name: parts.map(({ name, marks }) => disambiguate(name, marks)).join(', '),
       shortName: parts.map(({ short, marks }) => [short, clip(disambiguate('', marks).trim())].join(' ').trim()).join(', '),
@@ -150,19 +160,31 @@ interface Drawing {
   readonly format: CellFormat['format'];
 }
 
+/** A part of time as people write it. */
+const toTimeName = (time: string, { times, format }: Pick<Drawing, 'times' | 'format'>): string =>
+  time
+    .split(' ')
+    .map((date, n) => format(date, kindOfTime(times[n]!)))
+    .join(', ');
+
 const kindOf = ({ kind }: ResultColumn): ColumnKind => (kind === 'decimal' ? 'money' : 'count');
 const titleOf = ({ title, name }: ResultColumn): string => title ?? name;
 const bySize = (one: string | undefined, other: string | undefined): number =>
   one === undefined || other === undefined ? Number(one === undefined) - Number(other === undefined) : toLength(other) - toLength(one);
 
+/** The figure itself, and that of the period that it is compared with. */
+const seriesOf = ({ column, compared }: Pick<Drawing, 'column' | 'compared'>): ChartSeries[] => [
+  { name: titleOf(column), color: 1 },
+  ...(compared === undefined ? [] : [{ name: compared, color: BESIDE }]),
+];
+
 /** The row of one group: its bar, and that of the period that it is compared with. */
 function toRow({ value, compared }: Group, [label, shortLabel]: readonly [string, string], drawing: Drawing): ChartRow {
   const { column, format } = drawing;
-  const titles = [titleOf(column), ...(drawing.compared === undefined ? [] : [drawing.compared])];
-  const bars = titles.map((title, series): ChartBar => {
-    const each = series === 0 ? value : compared;
+  const bars = seriesOf(drawing).map(({ name: title, color }): ChartBar => {
+    const each = color === BESIDE ? compared : value;
     const text = format(each ?? null, kindOf(column));
-    return { text, marks: stack([{ value: each, mark: { series, reading: `${label}, ${title}: ${text}` } }]) };
+    return { text, marks: stack([{ value: each, mark: { color, reading: `${label}, ${title}: ${text}` } }]) };
   });
   return { label, shortLabel, bars };
 }
@@ -171,23 +193,28 @@ const describe = (drawing: Drawing): string =>
   `Bar chart of ${titleOf(drawing.column)} by ${[...drawing.by, ...drawing.times.map(toWords)].join(' and ')}`;
 const describeMost = (row: ChartRow | undefined): string => (row ? `: ${row.label} has the most, ${row.bars[0]!.text}.` : '.');
 
-const common = ({ column, compared }: Drawing): Pick<DrawnChart, 'series' | 'valueKind'> => ({
-  series: [titleOf(column), ...(compared === undefined ? [] : [compared])],
-  valueKind: kindOf(column),
+const common = (drawing: Drawing): Pick<DrawnChart, 'series' | 'valueKind'> => ({
+  series: seriesOf(drawing),
+  valueKind: kindOf(drawing.column),
 });
 
 function ofTimes(groups: readonly Group[], drawing: Drawing): DrawnChart {
-  const { column, times, table, format } = drawing;
+  const { column, times, table } = drawing;
   // Nothing came in where a whole table has no group. Elsewhere the group may be on another page.
   const nothing = table.isWhole ? (column.kind === 'decimal' ? '0.00' : '0') : undefined;
   const found = new Map(groups.map((group) => [group.time, group]));
-  const filled = fillTimes([...found.keys()].sort(), times).map((time): Group => {
-    const name = time
-      .split(' ')
-      .map((date, n) => format(date, kindOfTime(times[n]!)))
-      .join(', ');
-    return found.get(time) ?? { time, timeName: name, key: '', name: '', shortName: '', value: nothing, compared: undefined };
-  });
+  const filled = fillTimes([...found.keys()].sort(), times).map(
+    (time): Group =>
+      found.get(time) ?? {
+        time,
+        timeName: toTimeName(time, drawing),
+        key: '',
+        name: '',
+        shortName: '',
+        value: nothing,
+        compared: undefined,
+      },
+  );
   const rows = filled.map((group) => toRow(group, [group.timeName, group.timeName], drawing));
   return {
     ...common(drawing),
@@ -206,8 +233,14 @@ function ofNames(groups: readonly Group[], drawing: Drawing): DrawnChart {
 
 /** The days of deposits or gifts, each with a part for each of them. */
 function ofDays(groups: readonly Group[], drawing: Drawing): DrawnChart {
-  const days = [...Map.groupBy(groups, ({ time }) => time)].toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const rows = days.map(([, parts]) => toDivided(parts[0]!.timeName, parts[0]!.timeName, parts, ({ name }) => name, drawing));
+  const found = Map.groupBy(groups, ({ time }) => time);
+  const times = [...found.keys()].sort();
+  // Bars side by side look like a calendar, in which each day has its place.
+  const days = times.length > MAX_ROWS && drawing.times.length === 1 ? fillTimes(times, [DAY]) : times;
+  const rows = days.map((time) => {
+    const name = toTimeName(time, drawing);
+    return toDivided(name, name, found.get(time) ?? [], (part) => part.name, drawing);
+  });
   return {
     ...common({ ...drawing, compared: undefined }),
     rows,
@@ -219,7 +252,9 @@ function ofDays(groups: readonly Group[], drawing: Drawing): DrawnChart {
 
 /** What groups have in common beside their time, with a part for each part of time. */
 function ofParts(groups: readonly Group[], drawing: Drawing): DrawnChart {
-  const times = [...new Map(groups.map(({ time, timeName }) => [time, timeName])).entries()].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const times = [...new Map(groups.map(({ time, timeName }) => [time, timeName])).entries()].toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
   const names = [...Map.groupBy(groups, ({ key }) => key).values()]
     .map((parts) => ({ parts, value: addUp(parts.map(({ value }) => value)) }))
     .toSorted((one, other) => bySize(one.value, other.value));
@@ -231,17 +266,28 @@ function ofParts(groups: readonly Group[], drawing: Drawing): DrawnChart {
     const { name, shortName } = parts[0]!;
     if (isWhole) return toRow({ ...parts[0]!, value }, [name, shortName], { ...drawing, compared: undefined });
     const inOrder = parts.toSorted((one, other) => (one.time < other.time ? -1 : 1));
-    return toDivided(name, shortName, inOrder, ({ timeName }) => timeName, drawing, hasColors ? ({ time }) => places.get(time)! : undefined);
+    return toDivided(
+      name,
+      shortName,
+      inOrder,
+      ({ timeName }) => timeName,
+      drawing,
+      hasColors ? ({ time }) => places.get(time)! + 1 : undefined,
+    );
   });
   const range = `${times[0]?.[1] ?? ''} to ${times.at(-1)?.[1] ?? ''}`;
   const unit = drawing.times.map(toWords).join(' and ');
   return {
     rows,
-    series: hasColors ? times.map(([, name]) => name) : [titleOf(drawing.column)],
+    series: hasColors ? times.map(([, name], place) => ({ name, color: place + 1 })) : seriesOf({ ...drawing, compared: undefined }),
     valueKind: kindOf(drawing.column),
     summary: `${describe(drawing)}, ${range}${describeMost(rows[0])}`,
     notes: [
-      ...(isWhole ? [`Each bar is of all ${String(times.length)} parts, ${range}.`] : hasColors ? [] : [`Each bar has a part for each ${unit}, ${range}.`]),
+      ...(isWhole
+        ? [`Each bar is of all ${String(times.length)} parts, ${range}.`]
+        : hasColors
+          ? []
+          : [`Each bar has a part for each ${unit}, ${range}.`]),
       ...toOmission(names, drawing),
     ],
   };
@@ -254,15 +300,15 @@ function toDivided(
   parts: readonly Group[],
   nameOf: (part: Group) => string,
   { column, format }: Drawing,
-  seriesOf?: (part: Group) => number,
+  colorOf?: (part: Group) => number,
 ): ChartRow {
   const kind = kindOf(column);
   const marks = stack(
     parts.map((part, n) => ({
       value: part.value,
       mark: {
-        series: seriesOf?.(part) ?? 0,
-        isPale: seriesOf === undefined && n % 2 === 1,
+        color: colorOf?.(part) ?? 1,
+        isPale: colorOf === undefined && n % 2 === 1,
         reading: `${label}, ${nameOf(part)}: ${format(part.value ?? null, kind)}`,
       },
     })),

@@ -131,6 +131,11 @@ export function BridgeChart({ choices, bridge, print, fileName }: BridgeProps & 
 
 const UNKNOWN_SUM = 'No share is known, so there is nothing to draw.';
 const SCALE = 2;
+const [ENDS, LESS, MORE] = [
+  { name: 'The figures', color: 1 },
+  { name: 'Less', color: 2 },
+  { name: 'More', color: 3 },
+];
 
 /** The waterfall of a bridge; undefined where a sum is unknown. */
 function toWaterfall(props: BridgeProps): DrawnChart | undefined {
@@ -153,10 +158,14 @@ function toWaterfall(props: BridgeProps): DrawnChart | undefined {
     rows: steps.map((step, at) => {
       const [from, to] = spans[at]!.map(toLength) as [number, number];
       const text = write(valueOf(step), 'money', step);
-      const series = isEnd(step) ? 0 : to < from ? 1 : 2;
-      return { label: step.title, shortLabel: toShort(step.title), bars: [{ text, marks: [{ series, reading: `${step.title}: ${text}`, from, to }] }] };
+      const { color } = isEnd(step) ? ENDS : to < from ? LESS : MORE;
+      return {
+        label: step.title,
+        shortLabel: toShort(step.title),
+        bars: [{ text, marks: [{ color, reading: `${step.title}: ${text}`, from, to }] }],
+      };
     }),
-    series: ['The figures', 'Less', 'More'],
+    series: [ENDS, LESS, MORE],
     range,
     valueKind: 'money',
     summary: `Waterfall chart of ${ofFunds ? sharesTitle(props.choices) : 'Received'}: from ${format(valueOf(steps[0]!), 'money')} to ${format(valueOf(steps.at(-1)!), 'money')}, by the classes of changes.`,

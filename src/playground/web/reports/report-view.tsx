@@ -136,13 +136,16 @@ export function ReportView({
           This browser does not know the time zone {viewer.timeZone}. Periods such as “Last month” go by this computer’s day here.
         </p>
       )}
-      {state.kind !== 'done' && <StateNote {...{ title, state }} needs={needs} lines={plan ? toPrintLines(plan) : []} />}
+      {state.kind !== 'done' && (
+        <StateNote {...{ title, state }} needs={needs} lines={plan ? toPrintLines(plan, viewer.organization) : []} />
+      )}
       {state.kind === 'done' && (
         <FaultBoundary part="The results" resetKeys={[state.result]}>
           <Result
             {...{ provision, client, names, onChange, onSessionChange, tab, kept }}
             onTab={setTab}
             result={state.result}
+            organization={viewer.organization}
             mayOpenDonors={readsDonors}
           />
         </FaultBoundary>
@@ -181,6 +184,7 @@ interface ResultProps {
   readonly client: TableClient;
   readonly result: ReportResult;
   readonly names: Names;
+  readonly organization: string;
   readonly mayOpenDonors: boolean;
   readonly onChange: (choices: ReportChoices) => void;
   readonly tab: Key;
@@ -188,7 +192,19 @@ interface ResultProps {
   readonly onTab: (tab: Key) => void;
 }
 
-function Result({ provision, client, result, names, mayOpenDonors, onChange, onSessionChange, tab, onTab, kept }: ResultProps) {
+function Result({
+  provision,
+  client,
+  result,
+  names,
+  organization,
+  mayOpenDonors,
+  onChange,
+  onSessionChange,
+  tab,
+  onTab,
+  kept,
+}: ResultProps) {
   const [view, setView] = useState<TableView>();
   const { plan, table, figures, bridge, crossings } = result;
   const { choices } = plan;
@@ -206,8 +222,8 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
     const shown = toConditions(choices, nameOf, writeValue).map(({ text }) => text);
     const told = figures ? [describeFigures(plan, figures)] : bridge ? [describeBridge({ choices, bridge })] : [];
     const found = [...told, ...(crossed === undefined ? [] : [crossed])];
-    return [...toPrintLines(plan), ...shown, ...found];
-  }, [plan, choices, nameOf, figures, bridge, crossed]);
+    return [...toPrintLines(plan, organization), ...shown, ...found];
+  }, [plan, organization, choices, nameOf, figures, bridge, crossed]);
   const totals = useMemo(() => (figures && choices.limit === 0 ? toTotals(figures, columns) : undefined), [figures, columns, choices]);
   const open = useMemo(() => {
     const cellOf = (row: Row, id: string) => row[columns.findIndex((column) => column.id === id)];

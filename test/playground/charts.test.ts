@@ -3,17 +3,6 @@ import type { DrawnChart } from '../../src/playground/web/charts/drawn-chart';
 import { toGroupChart } from '../../src/playground/web/charts/group-chart';
 import type { ResultColumn, ResultRow, ResultTable } from '../../src/playground/web/rows/result-tables';
 
-// Browsers have it, and Node from version 21 on.
-Map.groupBy ??= <Key, Item>(items: Iterable<Item>, keyOf: (item: Item, at: number) => Key): Map<Key, Item[]> => {
-  const groups = new Map<Key, Item[]>();
-  let at = 0;
-  for (const item of items) {
-    const key = keyOf(item, at++);
-    groups.set(key, [...(groups.get(key) ?? []), item]);
-  }
-  return groups;
-};
-
 const SHARE: ResultColumn = { name: 'all.byAllocation.amount', title: 'To this fund', kind: 'decimal', adds: true };
 const BEFORE: ResultColumn = { name: 'compared.all.byAllocation.amount', title: 'Last year', kind: 'decimal', adds: true };
 const key = (name: string): ResultColumn => ({ name: `key.${name}`, kind: 'text' });

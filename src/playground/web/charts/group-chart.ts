@@ -2,6 +2,7 @@ import { DESIGNATION, KEY, clip, toNames, toNaming, toWords } from './group-name
 import { BESIDE, stack, toLength, type ChartBar, type ChartRow, type ChartSeries, type DrawnChart } from './drawn-chart';
 import { createCellFormat, type CellFormat } from '../values/cell-format';
 import { UNKNOWN } from '../values/figures';
+import { groupBy } from '../values/groups';
 import { disambiguate } from '../values/namesakes';
 import { atScale, readDecimal, writeDecimal } from '../values/exact-decimal';
 import type { ResultColumn, ResultRow, ResultTable } from '../rows/result-tables';
@@ -233,7 +234,7 @@ function ofNames(groups: readonly Group[], drawing: Drawing): DrawnChart {
 
 /** The days of deposits or gifts, each with a part for each of them. */
 function ofDays(groups: readonly Group[], drawing: Drawing): DrawnChart {
-  const found = Map.groupBy(groups, ({ time }) => time);
+  const found = groupBy(groups, ({ time }) => time);
   const times = [...found.keys()].sort();
   // Bars side by side look like a calendar, in which each day has its place.
   const days = times.length > MAX_ROWS && drawing.times.length === 1 ? fillTimes(times, [DAY]) : times;
@@ -255,7 +256,7 @@ function ofParts(groups: readonly Group[], drawing: Drawing): DrawnChart {
   const times = [...new Map(groups.map(({ time, timeName }) => [time, timeName])).entries()].toSorted(([one], [other]) =>
     one < other ? -1 : 1,
   );
-  const names = [...Map.groupBy(groups, ({ key }) => key).values()]
+  const names = [...groupBy(groups, ({ key }) => key).values()]
     .map((parts) => ({ parts, value: addUp(parts.map(({ value }) => value)) }))
     .toSorted((one, other) => bySize(one.value, other.value));
   const shown = names.slice(0, MAX_ROWS);

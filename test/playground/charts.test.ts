@@ -106,6 +106,8 @@ describe('a chart of funds by month', () => {
       expect(sum(readings.map((reading) => reading.split(': ')[1]!))).toBe(cents(bars[0]!.text));
     }
     expect(chart.notes).toEqual(['Each bar has a part for each month, Jan 2025 to Dec 2026.']);
+    // Neighbors of one color would be one.
+    expect(chart.rows[0]!.bars[0]!.marks.map(({ isPale }) => isPale).slice(0, 4)).toEqual([false, true, false, true]);
   });
 
   test('has colors and a legend for a few months, and says of a part that is not known that it is not', () => {
@@ -115,6 +117,19 @@ describe('a chart of funds by month', () => {
     expect(chart.rows[0]!.bars[0]!.text).toBe('20.00 + unknown');
     expect(chart.rows[0]!.bars[0]!.marks.map(({ color }) => color)).toEqual([1, 3]);
   });
+});
+
+test('money that came in and money that went out lie on both sides of zero, so that neither hides the other', () => {
+  const rows = ['10.00', '-4.00', '5.00'].map((amount, at) => fund(1, amount, { 'key.month': `2026-0${at + 1}-01` }));
+  const [bar] = draw(tableOf([...FUND, key('month'), SHARE], rows)).rows[0]!.bars;
+  expect([bar!.text, bar!.marks.map(({ from, to }) => [from, to])]).toEqual([
+    '11.00',
+    [
+      [0, 10],
+      [0, -4],
+      [10, 15],
+    ],
+  ]);
 });
 
 describe('a chart of time', () => {

@@ -1,5 +1,5 @@
 import { ColumnIndex } from '../../src/playground/web/rows/column-index';
-import { createCellFormat } from '../../src/playground/web/values/cell-format';
+import { createCellFormat, toWord } from '../../src/playground/web/values/cell-format';
 import { ValueList } from '../../src/playground/web/values/value-list';
 
 const valuesOf = (...values: readonly (string | null)[]): ValueList => {
@@ -27,4 +27,16 @@ test('pairs are sorted by the value after the change', () => {
   expect([...new ColumnIndex(amounts, 'money', ['en-US']).ranks()]).toEqual([1, 2, 0, 3]);
   const dates = valuesOf('2024-08-01', '2024-12-01 → 2024-01-31', '2024-04-03');
   expect([...new ColumnIndex(dates, 'date', ['en-US']).ranks()]).toEqual([2, 0, 1]);
+});
+
+test('both amounts of a pair are found by how they begin', () => {
+  const amounts = new ColumnIndex(valuesOf('50.00 → 1234.50', '1234.50', '51234.50', '12.00 → 12.50'), 'money', ['en-US']);
+  expect([...amounts.countsOfWord('1,234')]).toEqual([1, 1, 0, 0]);
+  expect([...amounts.countsOfWord('50')]).toEqual([1, 0, 0, 0]);
+  expect([...amounts.countsOfWord('12')]).toEqual([1, 1, 0, 2]);
+});
+
+test('both words of a pair are written as people write them', () => {
+  expect(toWord('PENDING')).toBe('Pending');
+  expect(toWord('Posted → IN_TRANSIT')).toBe('Posted → In transit');
 });

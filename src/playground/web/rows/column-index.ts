@@ -2,7 +2,7 @@ import { atScale, readDecimal, toPlainDigits, writeDecimal } from '../values/exa
 import { foldText } from '../values/folded-text';
 import { createCellFormat } from '../values/cell-format';
 import { isTime, type Cell, type ColumnFilter, type ColumnKind, type ColumnSum } from '../values/table-types';
-import { laterOf } from '../values/pairs';
+import { laterOf, valuesOf } from '../values/pairs';
 import type { ValueList } from '../values/value-list';
 import { WordIndex } from './word-index';
 
@@ -41,18 +41,18 @@ export class ColumnIndex {
     return (this.#ranks ??= this.#isNumber() ? toRanks(this.#exact().digits, compareValues) : this.#textRanks());
   }
 
-  /** For each code, the number of words of the value that begin with the given one. In numbers and amounts the whole is one word. */
+  /** For each code, the number of words of the value that begin with the given one. A number or an amount is one word, and a pair is two. */
   countsOfWord(word: string): Uint8Array {
     if (this.#isNumber()) {
       const plain = toPlainDigits(word, this.#locales);
-      return this.#mark(plain, (text, start) => start !== '' && text.startsWith(start));
+      return this.#count(plain, (text, start) => (start === '' ? 0 : valuesOf(text).filter((each) => each.startsWith(start)).length));
     }
     return (this.#words ??= new WordIndex(this.#writingsOfAll())).countsOf(word);
   }
 
   /** For each code, 1 when the value meets the condition. A value that is not there lies in no range. */
   codesOfFilter({ text, min, max }: ColumnFilter): Uint8Array {
-    const isContained = text === undefined ? undefined : this.#mark(foldText(text), (value, part) => value.includes(part));
+    const isContained = text === undefined ? undefined : this.#count(foldText(text), (value, part) => (value.includes(part) ? 1 : 0));
     const isBetween = this.#between(min, max);
     return Uint8Array.from(this.#values.kept, (value, code) => {
       const isKept = (isContained?.[code] ?? 1) === 1 && isBetween(value, code);
@@ -96,9 +96,9 @@ export class ColumnIndex {
     return toRanks(texts, new Intl.Collator([...this.#locales], { numeric: true }).compare);
   }
 
-  #mark(wanted: string, isMatch: (text: string, wanted: string) => boolean): Uint8Array {
+  #count(wanted: string, countIn: (text: string, wanted: string) => number): Uint8Array {
     this.#texts ??= this.#values.kept.map((value) => foldText(this.#writings(value).join(' ')));
-    return Uint8Array.from(this.#texts, (text) => (isMatch(text, wanted) ? 1 : 0));
+    return Uint8Array.from(this.#texts, (text) => countIn(text, wanted));
   }
 
   *#writingsOfAll(): Generator<readonly string[]> {

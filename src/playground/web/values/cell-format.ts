@@ -12,8 +12,11 @@ const DATE = /^\d{4}-\d\d-\d\d$/;
 /** The most decimals that every browser writes. The books have two. */
 const MAX_DECIMALS = 20;
 
-/** Writes a word of an enum, such as `POSTED` or `posted`, as people do: “Posted”. */
-export const toWord = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1).toLowerCase().replaceAll('_', ' ');
+/** Writes a word of an enum, such as `POSTED` or `posted`, as people do: “Posted”. Each of the two words of a pair is written so. */
+export const toWord = (text: string): string =>
+  valuesOf(text)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase().replaceAll('_', ' '))
+    .reduce(toPair);
 
 /** Writes a number with its sign, which zero has none of. */
 export function writeSigned(value: string | number, kind: 'money' | 'count', locales: readonly string[]): string {

@@ -79,7 +79,7 @@ export function ReportView({
   const kept = useRef<KeptView>({});
   useEffect(() => setCopied(''), [choices]);
   const unreadView = useLinkedView(linked, plan?.columns, kept);
-  const unread = [...findUnread(location.hash, choices), ...unreadView];
+  const unread = [...new Set([...findUnread(location.hash, choices).keys(), ...unreadView])];
   /** The search and the filters that a saved report and programs go without, in words. */
   const toLost = () =>
     plan && describeLost(toArrangement(plan.columns, kept.current, navigator.languages), plan.columns, navigator.languages);
@@ -128,7 +128,7 @@ export function ReportView({
       <ReportForm {...{ provision, choices, names, onChange, now, readsDonors }} />
       {unread.length > 0 && (
         <p className="problem" role="alert">
-          A part of this link cannot be read: {unread.join(', ')}. The report is of its usual choices there.
+          A part of this link or saved report cannot be read: {unread.join(', ')}. The report is of its usual choices there.
         </p>
       )}
       {timeZone !== viewer.timeZone && (

@@ -110,10 +110,10 @@ test('a finance person reads in the report of a closed month what came late, and
   await page.evaluate(`location.hash += '&dateBasis=TRANSACTION_DATE'`);
   await page
     .getByRole('region', { name: 'Closes' })
-    .getByRole('button', { name: /May 3, 2024 – May 31, 2024/ })
+    .getByRole('button', { name: /^Through May 31, 2024/ })
     .click();
   await bridge.waitFor();
-  expect(new URL(page.url()).hash).toBe('#reports/changes?period=2024-05-03..2024-05-31&since=2');
+  expect(new URL(page.url()).hash).toBe('#reports/changes?period=1900-01-01..2024-05-31&since=2');
   expect(faults).toEqual([]);
   await page.context().close();
 });
@@ -137,6 +137,26 @@ test('a finance person reads of late gifts alone, by either date and in a period
     await page.getByText('218,037.82').first().waitFor();
     await late.waitFor();
   }
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a finance person compares with a close of no line, and with the one after it', async () => {
+  const of = await createOrganization(gateway.services);
+  await importLines(gateway.services, of, BOOKED);
+  for (const through of ['2024-04-30', '2024-05-31'])
+    await gateway.services.periods.close({ ...of, timeZone: 'UTC', fiscalYearStart: 1 }, through, undefined, { name: 'ada' });
+  const { page, faults } = await gateway.visit({ as: of, hash: '#reports/changes', now: NOW, locale: 'en-US' });
+  await logIn(page);
+  const closes = page.getByRole('region', { name: 'Closes' });
+  await closes.getByRole('button').first().waitFor();
+  expect(await closes.getByRole('button').locator('strong').allInnerTexts()).toEqual([
+    'May 1, 2024 – May 31, 2024',
+    'Through Apr 30, 2024',
+  ]);
+  await closes.getByRole('button', { name: /^May 1/ }).click();
+  await page.getByText('Nothing changed between the two states in what fits these choices.').waitFor();
+  expect(new URL(page.url()).hash).toBe('#reports/changes?period=2024-05-01..2024-05-31&since=3');
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -4,6 +4,7 @@ import { ALL_TIME } from '../../../values/dates';
 import receiptsQuery from '../queries/receipts.graphql?raw';
 import { askGateway } from '../session/gateway-client';
 import { createCellFormat } from '../values/cell-format';
+import { FIRST_DAY } from '../values/periods';
 import { filterTitles } from './choice-texts';
 import { fetchCloses, useClosesChanges, type Close } from './closes';
 import type { ReportChoices } from './report-choices';
@@ -34,7 +35,7 @@ export function SinceField({ provision, choices, today, onChange }: SinceFieldPr
   const changes = useClosesChanges();
   useEffect(() => {
     const controller = new AbortController();
-    fetchCloses(provision, { signal: controller.signal, withMonths: true }).then(
+    fetchCloses(provision, controller.signal).then(
       (found) => setCloses(found.filter(({ isKept }) => isKept)),
       () => undefined,
     );
@@ -69,7 +70,7 @@ export function SinceField({ provision, choices, today, onChange }: SinceFieldPr
                   }
                 >
                   <strong>
-                    {format(startDate, 'date')} – {format(through, 'date')}
+                    {startDate === FIRST_DAY ? 'Through' : `${format(startDate, 'date')} –`} {format(through, 'date')}
                   </strong>
                   <span>closed {format(closedAt, 'instant')}</span>
                 </button>

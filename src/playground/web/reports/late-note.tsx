@@ -90,7 +90,7 @@ async function findLate(provision: string, plan: ReportPlan, signal: AbortSignal
   const { period, choices, fileDocument } = plan;
   // The lines of a past state are late by the closes of that state.
   if (choices.state !== '') return undefined;
-  const closes = await fetchCloses(provision, { signal });
+  const closes = await fetchCloses(provision, signal);
   const closedThrough = closes[0]?.through;
   const { startDate = '', endDate } = period;
   if (closedThrough === undefined || (choices.dateBasis === 'DEPOSIT_DATE' && startDate > closedThrough)) return undefined;

@@ -19,17 +19,24 @@ export interface Close {
 /** Pages of a hundred closes. A gateway that never ends its list does not hold the page. */
 const MAX_PAGES = 50;
 
+interface FetchOptions {
+  readonly signal?: AbortSignal;
+  /** The version of the books whose closes are meant; without it, the newest one. */
+  readonly version?: number;
+}
+
 /** Fetches the closes that are in force, the newest first, which is also the one with the latest date. */
-export async function fetchCloses(provision: string, signal?: AbortSignal): Promise<readonly Close[]> {
+export async function fetchCloses(provision: string, { signal, version: state = Infinity }: FetchOptions = {}): Promise<readonly Close[]> {
   const closes: Omit<Close, 'startDate'>[] = [];
   let after: string | null = null;
   for (let page = 1; page <= MAX_PAGES; page++) {
     const variables: PeriodClosesQueryVariables = { after };
     const answer: PeriodClosesQuery = await askGateway(provision, { query: closesQuery, variables }, signal);
     const { periodCloses, history } = answer;
-    // A reopened close stays in the list.
+    // A reopened close stays in the list. It was in force until then.
     for (const { version, through, closedAt, reopenedVersion } of periodCloses?.nodes ?? [])
-      if (reopenedVersion === null) closes.push({ version, through, closedAt, isKept: version >= (history?.earliest.number ?? 0) });
+      if (version <= state && (reopenedVersion === null || reopenedVersion > state))
+        closes.push({ version, through, closedAt, isKept: version >= (history?.earliest.number ?? 0) });
     if (!periodCloses?.pageInfo.hasNextPage) break;
     after = periodCloses.pageInfo.endCursor;
   }
@@ -38,9 +45,6 @@ export async function fetchCloses(provision: string, signal?: AbortSignal): Prom
 
 /** The first day that a close covers behind the last day of the close before it. A late line may have any date before the first close. */
 const toStartDate = (closedBefore: string | undefined): string => (closedBefore === undefined ? FIRST_DAY : addDays(closedBefore, 1));
-
-/** The close that covers a day: the one in force with the first date that is not before it. */
-export const findClose = (closes: readonly Close[], day: string): Close | undefined => closes.findLast(({ through }) => through >= day);
 
 let changes = 0;
 const listeners = new Set<() => void>();

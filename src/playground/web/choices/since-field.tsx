@@ -35,7 +35,7 @@ export function SinceField({ provision, choices, today, onChange }: SinceFieldPr
   const changes = useClosesChanges();
   useEffect(() => {
     const controller = new AbortController();
-    fetchCloses(provision, controller.signal).then(
+    fetchCloses(provision, { signal: controller.signal }).then(
       (found) => setCloses(found.filter(({ isKept }) => isKept)),
       () => undefined,
     );

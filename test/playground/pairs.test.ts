@@ -16,6 +16,13 @@ test('amounts and dates before and after a change are written as people of a loc
   expect(format('unknown → 10.00', 'money')).toBe('unknown → 10,00');
 });
 
+test('an instant is written by the clock of a time zone', () => {
+  const { format } = createCellFormat(['en-US']);
+  const written = (zone: string): string => format('2026-10-31T23:30:00.000Z', 'instant', zone).replaceAll('\u202f', ' ');
+  expect(written('America/New_York')).toBe('Oct 31, 2026, 7:30 PM');
+  expect(written('Asia/Tokyo')).toBe('Nov 1, 2026, 8:30 AM');
+});
+
 test('a pair of texts that are read from right to left leads from the first to the second', () => {
   const { format } = createCellFormat(['en-US']);
   expect(format('أحمد → محمد', 'text')).toBe('\u2066أحمد \u200e→\u200e محمد\u2069');

@@ -126,7 +126,7 @@ export function ReportView({
         </div>
         <p role="status">{copied}</p>
       </header>
-      <ReportForm {...{ provision, choices, names, onChange, now, readsDonors }} />
+      <ReportForm {...{ provision, choices, names, onChange, now, timeZone, readsDonors }} />
       {unread.length > 0 && (
         <p className="problem" role="alert">
           A part of this link or saved report cannot be read: {unread.join(', ')}. The report is of its usual choices there.
@@ -237,7 +237,7 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
     return opens && ((row: Row) => (isKept(columns, row) ? `${opens} ${String(row[place])}` : undefined));
   }, [columns, opens]);
   const books = describeBooks(table.version, choices.state !== '');
-  const print = useMemo(() => ({ title, lines, books }), [title, lines, books]);
+  const print = useMemo(() => ({ title, lines, books, timeZone: plan.timeZone }), [title, lines, books, plan]);
   const isPart = view !== undefined && view.arranged.count < table.count;
   const chartPrint = isPart ? { ...print, lines: [...lines, ALL_ROWS_DRAWN] } : print;
   return (

@@ -39,6 +39,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
     lastPlace.current = place;
   }, [place]);
   const readsDonors = mayReadDonors(viewer);
+  const timeZone = toKnownZone(viewer.timeZone);
   const offered = (Object.keys(reportDefinitions) as ReportId[]).filter((id) => readsDonors || !definitionOf(id).isPersonal);
   const [saved, setSaved] = useState<readonly SavedReport[]>([]);
   const [savedProblem, setSavedProblem] = useState('');
@@ -88,7 +89,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
           ))}
           {mayClose(viewer) && (
             <li>
-              <ClosesDialog {...{ provision }} now={findToday({ ...viewer, timeZone: toKnownZone(viewer.timeZone) })} />
+              <ClosesDialog {...{ provision, timeZone }} now={findToday({ ...viewer, timeZone })} />
             </li>
           )}
         </ul>

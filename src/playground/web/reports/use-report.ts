@@ -60,7 +60,7 @@ export function planReport(choices: ReportChoices, now: Today & OrganizationCale
   const compared = findCompared(period, choices.compare);
   const plain: ReportChoices = { ...choices, compare: 'off' };
   const comparesRows = compared !== undefined && hasComparedRows(choices.splitBy, compared.isByMonths);
-  const columns = columnsOf(comparesRows ? choices : plain, readsDonors);
+  const columns = columnsOf(comparesRows ? choices : plain, readsDonors).map((column) => inTimeZone(column, now.timeZone));
   const [asOf, since] = [choices.state, choices.since].map((state) => toAsOf(state, now.timeZone));
   const parts = { period, asOf, since, fiscalYearStart: now.fiscalYearStart, mayReadDonors: readsDonors };
   const fileDocument = toDocument(plain, { ...parts, compareWith: undefined, columns: columnsOf(plain, readsDonors) });
@@ -78,6 +78,10 @@ export function planReport(choices: ReportChoices, now: Today & OrganizationCale
     fileDocument,
   };
 }
+
+/** Instants are by the clock of the organization, like the days at whose end a state of the books is asked for. */
+const inTimeZone = (column: ReportColumn, timeZone: string): ReportColumn =>
+  column.kind === 'instant' ? { ...column, timeZone, about: `By the clock of ${timeZone}, the time zone of your organization.` } : column;
 
 interface Report {
   readonly state: ReportState;

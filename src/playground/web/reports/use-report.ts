@@ -97,8 +97,8 @@ export function useReport(
   const { provision, client, onSessionChange } = options;
   const [state, setState] = useState<{ readonly of: unknown; readonly now: ReportState }>({ of: undefined, now: { kind: 'waiting' } });
   const [turn, setTurn] = useState(0);
-  // A new object for each plan and each turn: whatever belongs to another one is not shown.
   const changes = useClosesChanges();
+  // A new object for each plan, each turn and each change of the closes: whatever belongs to another one is not shown.
   const asked = useMemo(() => ({ plan, turn, changes }), [plan, turn, changes]);
   const stopping = useRef<AbortController>(undefined);
   const hasFailed = useRef(false);
@@ -115,8 +115,8 @@ export function useReport(
     };
     const tellLate = async (result: ReportResult): Promise<void> => {
       // The report itself is right without what came late.
-      const reading = readLate(provision, result.plan, result.table.version, controller.signal).catch((): LateState => 'unknown');
-      const late = await reading;
+      const reading = readLate(provision, result.plan, result.table.version, controller.signal);
+      const late = await reading.catch((): LateState => 'unknown');
       if (!controller.signal.aborted) setState({ of: asked, now: { kind: 'done', result: { ...result, late } } });
     };
     let table: LoadedTable | undefined;

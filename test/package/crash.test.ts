@@ -30,6 +30,12 @@ describe('an operator whose gateway ends by an error that nothing catches', () =
     expect(text).not.toContain('Quimby');
   });
 
+  test('reads nothing of a message that was written anew either', async () => {
+    const text = await crash("const e = new Error('one\\n    at Zoe Quimby, 12 Elm St'); e.message = 'other: ' + e.message; throw e;");
+    expect(text).toMatch(/^Error\n {4}at .*\/fault\.js:2:/);
+    expect(text).not.toContain('Quimby');
+  });
+
   test('reads no value that is thrown in place of an error', async () => {
     expect(await crash("throw 'Zoe Quimby';")).toBe('Something else than an error was thrown\n');
   });

@@ -121,7 +121,7 @@ test('the licenses and the bill of materials name each package of the bundle and
   expect(bill.components.filter(({ licenses = [] }) => licenses.length === 0)).toEqual([]);
 });
 
-test('a build fails when two versions of one package are in it, one of them for another package', async () => {
+test('a build fails when two versions of one package are in it, or when a package that may be there twice is there once', async () => {
   const root = mkdtempSync(join(tmpdir(), 'gateway-twice-'));
   const put = (path: string, text: string): void => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -148,6 +148,10 @@ test('a build fails when two versions of one package are in it, one of them for 
     putPackage('node_modules/outer/node_modules/inner', 'inner', '2.0.0', 'export const inner = () => console.log(2);');
     const twice = build();
     expect([twice.status, twice.stderr]).toEqual([1, expect.stringContaining('inner is bundled twice')]);
+    // Of the packages that may be there twice, this build has none.
+    put('dist.next/packages/code.json', '[]');
+    const end = spawnSync(process.execPath, [join(ROOT, 'src/cli/third-parties.mjs')], { cwd: root, encoding: 'utf8' });
+    expect([end.status, end.stderr]).toEqual([1, expect.stringContaining('No build has two copies of @graphql-tools/utils, ')]);
   } finally {
     rmSync(root, { recursive: true });
   }

@@ -9,6 +9,7 @@ WORKDIR /app
 RUN cp /build/.npmrc /build/package.json /build/package-lock.json . \
  && npm ci --omit=dev --no-audit --no-fund \
  && tar -xzf /tmp/deposit-gateway-*.tgz --strip-components=1 --no-same-owner \
+ && chmod +x dist/main.js \
  && rm .npmrc package-lock.json
 
 FROM node:24-bookworm-slim

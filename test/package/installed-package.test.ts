@@ -114,7 +114,7 @@ describe('an operator who installs the package', () => {
     execFileSync('sh', ['-c', command], { cwd: at('image'), env: strangersEnvironment() });
     expectLocked(at('image'));
     expect(readdirSync(at('image')).sort()).toEqual([...readdirSync(installed), 'node_modules'].sort());
-    expect(execFileSync(process.execPath, [at('image/dist/main.js'), '--version'], { encoding: 'utf8' })).toBe(`${manifest.version}\n`);
+    expect(execFileSync(at('image/dist/main.js'), ['--version'], { encoding: 'utf8' })).toBe(`${manifest.version}\n`);
   });
 
   test(`gets at most ${MAX_MEGABYTES} MB, the embedded PostgreSQL included`, () => {

@@ -15,7 +15,7 @@ const maps = new Map<string, SourceMap | undefined>();
  * they are. The first reading of a map takes up to 0.1 s, so that this is for failures alone. Node's own way, `--enable-source-maps`, takes
  * that time of each start.
  */
-export const toSourceStack = (stack: string): string =>
+const toSourceStack = (stack: string): string =>
   stack.replace(PLACE, (place, file: string, line: string, column: string) => {
     const found = readMap(file)?.findEntry(Number(line) - 1, Number(column) - 1);
     if (!found || !('originalSource' in found) || !found.originalSource) return place;

@@ -17,7 +17,9 @@ const soon = new Date(Date.now() + 100 * 86_400_000).toISOString().slice(0, 10);
 
 let directory: string;
 const writeSchema = (text: string) => writeFileSync(join(directory, 'schema.graphql'), text);
-const release = (text: string) => writeFileSync(join(directory, 'test/contract/released/schema.graphql'), text);
+const released = (name: string): string => join(directory, 'test/contract/released', name);
+const release = (text: string) => writeFileSync(released('schema.graphql'), text);
+const promise = (names: object) => writeFileSync(released('promises.json'), JSON.stringify(names));
 const check = () => {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
@@ -29,7 +31,8 @@ const check = () => {
 
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'schema-contract-'));
-  mkdirSync(join(directory, 'test/contract/released'), { recursive: true });
+  mkdirSync(released(''), { recursive: true });
+  promise({});
   writeSchema(RELEASED);
 });
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -94,4 +97,23 @@ test.each([
 test('a developer is told of a released schema that names no version', () => {
   release(RELEASED);
   expect(check()).toEqual([1, '', 'The first line of test/contract/released/schema.graphql names no version.\n']);
+});
+
+test('a developer is told of a name that a release has promised and that is gone, until the next major version', () => {
+  writeSchema(RELEASED);
+  promise({
+    settings: ['PORT', 'SHELF'],
+    commands: ['/provision/create --kind', '/provision/create --shelf', ' --shelf'],
+    metrics: ['gateway_ready', 'gateway_shelves'],
+    columns: ['lines late', 'summary quarter', 'changes after_amount', 'changes shelf'],
+  });
+  release(`# The schema of version 1.0.0, as it was released.\n${RELEASED}`);
+  const gone = [
+    ...['SHELF is gone from the settings', '/provision/create --shelf is gone from the commands', '--shelf is gone from the commands'],
+    ...['gateway_shelves is gone from the metrics', 'changes shelf is gone from the columns'],
+  ];
+  const [status, , stderr] = check();
+  expect([status, stderr]).toEqual([1, gone.map((sentence) => `${sentence}, which the last release has\n`).join('')]);
+  release(`# The schema of version 0.9.0, as it was released.\n${RELEASED}`);
+  expect(check()).toEqual([0, '0 changes since 0.9.0, 0 of them breaking.\n', '']);
 });

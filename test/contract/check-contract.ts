@@ -1,16 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { CriticalityLevel, diff } from '@graphql-inspector/core';
 import { buildSchema, isEnumType, isInputObjectType, isInterfaceType, isObjectType, type GraphQLSchema } from 'graphql';
+import { readVersion } from '../../src/package-files';
+import { findBroken, PROMISES, readSchemaVersion, RELEASED_SCHEMA, type Promises } from './promises';
 
-// Fails when schema.graphql breaks what the last release promised, and when it deprecates without saying until when. What that release had
-// marked @deprecated may go when its day has passed.
+// Fails when schema.graphql breaks what the last release promised, when it deprecates without saying until when, and when a name that the
+// release promised is gone within its major version. What that release had marked @deprecated may go when its day has passed.
 
 /** The days that callers have at least, from the release that deprecates. */
 const NOTICE_DAYS = 180;
 const DAY_MS = 86_400_000;
-/** The schema of the last release. Its first line names the version. */
-const RELEASED = 'test/contract/released/schema.graphql';
-const VERSION = /^# The schema of version ([0-9]+\.[0-9]+\.[0-9]+), as it was released\.\n/;
 /** The end of the reason of every deprecation. */
 const LAST_DAY = /Stays until ([0-9]{4}-[0-9]{2}-[0-9]{2})\.$/;
 
@@ -45,6 +44,8 @@ function findDeprecationFaults(now: Map<string, string>, released: Map<string, s
   });
 }
 
+const majorOf = (version: string): string => version.split('.')[0]!;
+
 function fail(faults: readonly string[]): void {
   for (const fault of faults) console.error(fault);
   if (faults.length > 0) process.exitCode = 1;
@@ -52,15 +53,15 @@ function fail(faults: readonly string[]): void {
 
 async function main(): Promise<void> {
   const now = buildSchema(readFileSync('schema.graphql', 'utf8'));
-  if (!existsSync(RELEASED)) {
+  if (!existsSync(RELEASED_SCHEMA)) {
     // What goes before the first release needs no notice.
     fail(findDeprecationFaults(deprecationsOf(now), deprecationsOf(now)));
     console.log('Nothing was released yet: nothing can break.');
     return;
   }
-  const text = readFileSync(RELEASED, 'utf8');
-  const version = VERSION.exec(text)?.[1];
-  if (version === undefined) return fail([`The first line of ${RELEASED} names no version.`]);
+  const text = readFileSync(RELEASED_SCHEMA, 'utf8');
+  const version = readSchemaVersion(text);
+  if (version === undefined) return fail([`The first line of ${RELEASED_SCHEMA} names no version.`]);
   const released = buildSchema(text);
   const deprecated = deprecationsOf(released);
   const mayGo = (path: string): boolean => {
@@ -74,6 +75,8 @@ async function main(): Promise<void> {
   );
   fail(breaking.map(({ message, criticality }) => `${message}${criticality.reason ? `: ${criticality.reason}` : ''}`));
   fail(findDeprecationFaults(deprecationsOf(now), deprecated));
+  const isMajor = majorOf(version) !== majorOf(readVersion());
+  if (!isMajor) fail(findBroken(JSON.parse(readFileSync(PROMISES, 'utf8')) as Partial<Promises>));
   console.log(`${changes.length} changes since ${version}, ${breaking.length} of them breaking.`);
 }
 

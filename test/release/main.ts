@@ -59,6 +59,7 @@ async function pack(changes: string): Promise<void> {
   const old = Object.entries(records()).find(([path, text]) => !existsSync(path) || readFileSync(path, 'utf8') !== text);
   if (old) throw new Error(`${old[0]} is not of this release: npm run release -- --only record, then commit`);
   await writeRelease(changes);
+  console.log(`The files of ${version} are in ${RELEASE}: tag the commit v${version}`);
 }
 
 /** The steps in their order. What is recorded is committed before it is packed. */
@@ -80,7 +81,6 @@ async function main(): Promise<void> {
   if (git('tag', '--list', `v${version}`) !== '') throw new Error(`There is a tag v${version} already`);
   assertClean();
   for (const [name, step] of Object.entries(steps)) if (only === undefined || only === name) await step(changes);
-  if (existsSync(RELEASE)) console.log(`The files of ${version} are in ${RELEASE}: tag the commit v${version}`);
 }
 
 main().catch((error: unknown) => {

@@ -61,7 +61,10 @@ async function main(): Promise<void> {
   }
   const text = readFileSync(RELEASED_SCHEMA, 'utf8');
   const version = readSchemaVersion(text);
-  if (version === undefined) return fail([`The first line of ${RELEASED_SCHEMA} names no version.`]);
+  if (version === undefined) {
+    fail([`The first line of ${RELEASED_SCHEMA} names no version.`]);
+    return;
+  }
   const released = buildSchema(text);
   const deprecated = deprecationsOf(released);
   const mayGo = (path: string): boolean => {
@@ -76,7 +79,7 @@ async function main(): Promise<void> {
   fail(breaking.map(({ message, criticality }) => `${message}${criticality.reason ? `: ${criticality.reason}` : ''}`));
   fail(findDeprecationFaults(deprecationsOf(now), deprecated));
   const isMajor = majorOf(version) !== majorOf(readVersion());
-  if (!isMajor) fail(findBroken(JSON.parse(readFileSync(PROMISES, 'utf8')) as Partial<Promises>));
+  if (!isMajor) fail(findBroken(JSON.parse(readFileSync(PROMISES, 'utf8')) as Promises));
   console.log(`${changes.length} changes since ${version}, ${breaking.length} of them breaking.`);
 }
 

@@ -19,7 +19,7 @@ export const toReleasedSchema = (version: string, schema: string): string =>
 export const readSchemaVersion = (text: string): string | undefined => FIRST_LINE.exec(text)?.[1];
 
 /** The names that a release promises, sorted, by kind. */
-export type Promises = Readonly<Record<keyof typeof kinds, readonly string[]>>;
+export type Promises = Readonly<Record<string, readonly string[]>>;
 
 /** The words that follow a command: its subcommands, the values of its arguments, and its options. */
 const WORDS = /^ {6}'([^']*)'\) words='([^']*)' ;;$/gm;
@@ -44,11 +44,10 @@ const listMetrics = (): string[] =>
 /** The names of each kind that the present tree promises. */
 const kinds = { settings: () => Object.keys(settings), commands: listCommands, metrics: listMetrics, columns: listColumns } as const;
 
-export const listPromises = (): Promises =>
-  Object.fromEntries(Object.entries(kinds).map(([kind, list]) => [kind, list().toSorted()])) as Promises;
+export const listPromises = (): Promises => Object.fromEntries(Object.entries(kinds).map(([kind, list]) => [kind, list().toSorted()]));
 
 /** A sentence for each promise that does not hold any more. */
-export const findBroken = (released: Partial<Promises>): string[] =>
+export const findBroken = (released: Promises): string[] =>
   Object.entries(released).flatMap(([kind, names]) => {
     const now = new Set(kinds[kind as keyof typeof kinds]());
     return names.filter((name) => !now.has(name)).map((name) => `${name.trim()} is gone from the ${kind}, which the last release has`);

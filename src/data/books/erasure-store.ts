@@ -162,6 +162,9 @@ WHERE erased_donor.organization_id = $1 ORDER BY version DESC, donor_id`;
 
 /** The gifts that are the donors' now. */
 const GIFTS = 'SELECT id FROM transaction WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[])';
+/** The gifts that were the donors' in any state, and are in the books no more. */
+const GONE_GIFTS = `SELECT transaction_id FROM deposit_line AS gone WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[])
+  AND NOT EXISTS (SELECT FROM transaction gift WHERE gift.organization_id = $1 AND gift.id = gone.transaction_id)`;
 const MEMOS = 'designation_memo, main_memo';
 const LINE_TEXTS = donorTexts.join(', ');
 
@@ -178,6 +181,9 @@ LEFT JOIN (
   SELECT donor_id AS id FROM deposit_line WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[]) AND ${hasText(LINE_TEXTS)}
   UNION SELECT gift.donor_id FROM transaction gift JOIN deposit_line past ON past.organization_id = $1 AND past.transaction_id = gift.id
   WHERE gift.organization_id = $1 AND gift.donor_id = ANY ($2::bigint[]) AND (past.designation_memo <> '' OR past.main_memo <> '')
+  UNION SELECT gone.donor_id FROM deposit_line gone JOIN deposit_line past ON past.organization_id = $1 AND past.transaction_id = gone.transaction_id
+  WHERE gone.organization_id = $1 AND gone.donor_id = ANY ($2::bigint[]) AND gone.transaction_id IN (${GONE_GIFTS})
+    AND (past.designation_memo <> '' OR past.main_memo <> '')
 ) AS line ON line.id = asked.id
 LEFT JOIN (SELECT DISTINCT donor_id AS id FROM erased_donor WHERE organization_id = $1) AS erased ON erased.id = asked.id
 ORDER BY asked.id`;
@@ -195,7 +201,7 @@ const ERASE_LINES = [
 WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[]) AND ${hasText(LINE_TEXTS)}`,
   // These gifts may have been of others then.
   `UPDATE deposit_line SET ${toEmpty(MEMOS)}
-WHERE organization_id = $1 AND NOT ${IS_CURRENT} AND transaction_id IN (${GIFTS}) AND ${hasText(MEMOS)}`,
+WHERE organization_id = $1 AND NOT ${IS_CURRENT} AND transaction_id IN (${GIFTS} UNION ${GONE_GIFTS}) AND ${hasText(MEMOS)}`,
 ];
 
 const REGISTER = `

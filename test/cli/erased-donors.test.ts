@@ -198,7 +198,7 @@ describe('an operator who erases a donor', () => {
     const memo = { main_memo: 'thanks from Augusta' };
     await importInto(organization, [gift(1, { ...KING, ...memo }), gift(2, { ...KING, ...memo })]);
     await importInto(organization, [gift(1, memo), gift(2, memo)]);
-    await importInto(organization, [gift(1, memo)], '--replace');
+    await importInto(organization, [gift(1, memo)], '--replace', '--from', '2024-01-01', '--to', '2024-12-31');
     expect((await erase(organization, '7')).stdout).toContain('Overwritten: 1 line of the newest state, 4 earlier states of lines');
     expect(await textsOf(organization)).not.toMatch(/augusta/);
     expect(await textsOf(organization)).toMatch(/william/);

@@ -67,13 +67,17 @@ export class ErasureStore {
     return (await books.list<{ version: number | null }>(organizationId, select))[0]!.version;
   }
 
-  /** True when a line of a set is of a gift that was, in any state, of a donor who was erased after the set's state. */
-  async isErasedIn(lineSet: LineSet, state: VersionStamp, books: RequestBooks): Promise<boolean> {
+  /** True when a line of a set in one of some states is of a gift that was, in any state, of a donor who was erased after the last of them. */
+  async isErasedIn(lineSet: LineSet, states: readonly VersionStamp[], books: RequestBooks): Promise<boolean> {
     const organization = Prisma.sql`organization_id = ${lineSet.organizationId}::int`;
-    const erased = Prisma.sql`SELECT donor_id FROM erased_donor WHERE ${organization} AND version > ${numberOf(state)}::bigint`;
+    const erased = Prisma.sql`SELECT donor_id FROM erased_donor WHERE ${organization} AND version > ${numberOf(states.at(-1)!)}::bigint`;
     const gifts = Prisma.sql`SELECT transaction_id FROM deposit_line WHERE ${organization} AND donor_id IN (${erased})`;
+    const inStates = Prisma.join(
+      states.map((state) => Prisma.sql`(${whereLines({ ...lineSet, state })})`),
+      ' OR ',
+    );
     const select = Prisma.sql`SELECT EXISTS (
-        SELECT FROM deposit_line WHERE ${whereLines({ ...lineSet, state })} AND (donor_id IN (${erased}) OR transaction_id IN (${gifts}))
+        SELECT FROM deposit_line WHERE (${inStates}) AND (donor_id IN (${erased}) OR transaction_id IN (${gifts}))
       ) AS found`;
     return (await books.list<{ found: boolean }>(lineSet.organizationId, select))[0]!.found;
   }

@@ -72,12 +72,13 @@ export class ErasureStore {
     const organization = Prisma.sql`organization_id = ${lineSet.organizationId}::int`;
     const erased = Prisma.sql`SELECT donor_id FROM erased_donor WHERE ${organization} AND version > ${numberOf(states.at(-1)!)}::bigint`;
     const gifts = Prisma.sql`SELECT transaction_id FROM deposit_line WHERE ${organization} AND donor_id IN (${erased})`;
+    // A distributed database finds its node by the organization, and not within OR.
     const inStates = Prisma.join(
       states.map((state) => Prisma.sql`(${whereLines({ ...lineSet, state })})`),
       ' OR ',
     );
     const select = Prisma.sql`SELECT EXISTS (
-        SELECT FROM deposit_line WHERE (${inStates}) AND (donor_id IN (${erased}) OR transaction_id IN (${gifts}))
+        SELECT FROM deposit_line WHERE ${organization} AND (${inStates}) AND (donor_id IN (${erased}) OR transaction_id IN (${gifts}))
       ) AS found`;
     return (await books.list<{ found: boolean }>(lineSet.organizationId, select))[0]!.found;
   }

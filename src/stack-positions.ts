@@ -4,6 +4,9 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 /** The place of a line of a stack: a file of code, the line and the column. */
 const PLACE = /(\/[^():\n]+\.js):(\d+):(\d+)/g;
 
+/** A line of a stack that tells a place. Any other line that begins as one is a part of a message. */
+const PLACE_LINE = /^ {4}at .*(?::\d+:\d+\)?|\((?:<anonymous>|native|index \d+)\))$/;
+
 /** The maps of the bundle's files; undefined for a file without one. */
 const maps = new Map<string, SourceMap | undefined>();
 
@@ -12,7 +15,7 @@ const maps = new Map<string, SourceMap | undefined>();
  * they are. The first reading of a map takes up to 0.1 s, so that this is for failures alone. Node's own way, `--enable-source-maps`, takes
  * that time of each start.
  */
-export const toSourceStack = (stack: string): string =>
+const toSourceStack = (stack: string): string =>
   stack.replace(PLACE, (place, file: string, line: string, column: string) => {
     const found = readMap(file)?.findEntry(Number(line) - 1, Number(column) - 1);
     if (!found || !('originalSource' in found) || !found.originalSource) return place;
@@ -25,7 +28,7 @@ export const toSourceStack = (stack: string): string =>
  */
 export function listPlaces({ stack = '', message }: Error, max = Infinity): string[] {
   const below = stack.includes(message) ? stack.slice(stack.indexOf(message) + message.length) : stack;
-  const places = below.split('\n').filter((line) => /^ {4}at /.test(line));
+  const places = below.split('\n').filter((line) => PLACE_LINE.test(line));
   return places.slice(0, max).map(toSourceStack);
 }
 

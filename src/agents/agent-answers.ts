@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { numberOf } from '../data/postgres/version-stamp';
 import type { LinkService } from '../domain/access/link-service';
 import type { ReadRange } from '../domain/audit/audit-service';
-import { toAppError } from '../errors';
+import { InputError, toAppError } from '../errors';
 import { chosenColumns, namesOfConditions, toFileLayout, type FileQuery } from '../formats/file-address';
 import { toFileAddress } from '../formats/link-address';
 import type { FileResolver, FileSource, FileTotals } from '../resolvers/reports/file-resolver';
@@ -68,8 +68,10 @@ export class AgentAnswers {
   constructor(private readonly parts: AnswerParts) {}
 
   /** Throws an AppError. */
-  async answer({ source }: AgentTool, values: Values, call: ToolCall): Promise<ToolAnswer> {
+  async answer({ input, source }: AgentTool, values: Values, call: ToolCall): Promise<ToolAnswer> {
     const { files } = this.parts;
+    const unknown = Object.keys(values).find((name) => !Object.hasOwn(input.properties, name));
+    if (unknown !== undefined) throw new InputError(`there is no parameter ${unknown}`, unknown);
     const { context } = call;
     if (source.kind === 'report') {
       // A model writes null for a value that it does not give.
@@ -167,7 +169,7 @@ async function ofDocument(run: DocumentRun): Promise<ToolAnswer> {
     const { data = null, errors } = JSON.parse(text) as { readonly data?: unknown; readonly errors?: readonly FieldError[] };
     const { message = '', extensions } = errors?.[0] ?? {};
     const version = context.books.version ?? context.access.bookState?.version;
-    const dataVersion = version === undefined ? null : numberOf(version);
+    const dataVersion = version === undefined || data === null ? null : numberOf(version);
     const cuts: Cut[] = [];
     const digest = createHash('sha256').update(JSON.stringify(data)).digest('hex');
     const shown = cutLists(data, { left: MOST_ROWS }, [], cuts);

@@ -85,7 +85,7 @@ function toDocumentTools({ documents, toFacts }: ToolParts): AgentTool[] {
     return {
       name: toToolName('query', name, isUnclear ? query : undefined),
       title: name === '' ? 'Trusted document' : name,
-      description: `The trusted document ${name}, which asks for ${[...new Set(fields)].join(', ')}.`.replace('  ', ' '),
+      description: `${name === '' ? 'A trusted document' : `The trusted document ${name}`}, which asks for ${[...new Set(fields)].join(', ')}.`,
       input,
       source: { kind: 'document', query, isFile },
     };

@@ -155,7 +155,7 @@ class Exchange {
 
   private createServer(): McpServer {
     // The tools of a caller are known when they are asked for, so that they are not registered beforehand.
-    const mcp = new McpServer(SERVER, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
+    const mcp = new McpServer(SERVER, { capabilities: { tools: { listChanged: false } }, instructions: INSTRUCTIONS });
     mcp.server.setRequestHandler('tools/list', async () => {
       this.operation = toOperation('tools/list');
       return { tools: (await this.masked(this.parts.tools.list(this.context))).map(toListed) };

@@ -24,11 +24,12 @@ export async function createEncryption(terminal: Terminal, { passphraseFile }: P
 
 /** Opens the archive in a file, and asks for the passphrase when it is encrypted. Throws an OperatorError when it is no backup. */
 export async function openBackupFile(terminal: Terminal, file: string, { passphraseFile }: PassphraseOptions): Promise<OpenArchive> {
-  const handle = await open(file).catch((error: unknown) => {
+  const onFault = (error: unknown): never => {
     throw new OperatorError(`Cannot read ${file}: ${(error as Error).message}`, { cause: error });
-  });
+  };
+  const handle = await open(file).catch(onFault);
   const start = Buffer.alloc(INTRO_LENGTH);
-  await handle.read(start, 0, INTRO_LENGTH, 0);
+  await handle.read(start, 0, INTRO_LENGTH, 0).catch(onFault);
   const content = handle.createReadStream({ start: 0 });
   if (!isEncrypted(start)) return openArchive(content);
   const passphrase = passphraseFile === undefined ? await readPassword(terminal, PASSPHRASE) : await readFirstLine(passphraseFile);

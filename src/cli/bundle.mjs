@@ -61,7 +61,10 @@ const refuseTwice = {
     const handsOn = (module) => own(module).some((id) => this.getModuleInfo(id).inputFormat === 'cjs');
     const twice = modules.filter((module) => module.inputFormat === 'es' && commonJs.has(packageOf(module.id)) && !handsOn(module));
     const names = new Set(twice.map(({ id }) => packageOf(id)));
-    for (const name of names) if (!TWICE.some((known) => name.endsWith(`node_modules/${known}`))) this.error(`${name} is bundled twice`);
+    const isOf = (name, known) => name.endsWith(`node_modules/${known}`);
+    for (const name of names) if (!TWICE.some((known) => isOf(name, known))) this.error(`${name} is bundled twice`);
+    for (const known of TWICE)
+      if (![...names].some((name) => isOf(name, known))) this.error(`${known} is bundled once: take the name out of TWICE`);
   },
 };
 

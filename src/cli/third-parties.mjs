@@ -45,22 +45,27 @@ export function listPackages(build) {
           // Styles leave no code in the chunk that loads them.
           if (folder !== undefined && (renderedLength > 0 || /\.css\b/.test(id))) folders.add(folder);
         }
-      for (const name of findTwice([...folders])) this.error(`${name} is bundled twice: have one version of it, or give a reason in TWICE`);
+      for (const name of findTwice([...folders]).filter((each) => !Object.hasOwn(TWICE, each)))
+        this.error(`${name} is bundled twice: have one version of it, or give a reason in TWICE`);
       mkdirSync(LISTS, { recursive: true });
       writeFileSync(join(LISTS, `${build}.json`), JSON.stringify([...folders]));
     },
   };
 }
 
-/** The names of the packages that come from more than one folder, but for those that may. */
+/** The names of the packages that come from more than one folder. */
 function findTwice(folders) {
   const names = folders.map((folder) => readPackage(folder).name);
-  return names.filter((name, index) => names.indexOf(name) < index && !Object.hasOwn(TWICE, name));
+  return names.filter((name, index) => names.indexOf(name) < index);
 }
 
 if (import.meta.filename === process.argv[1]) {
-  const folders = readdirSync(LISTS).flatMap((name) => JSON.parse(readFileSync(join(LISTS, name), 'utf8')));
+  const lists = readdirSync(LISTS).map((name) => JSON.parse(readFileSync(join(LISTS, name), 'utf8')));
   rmSync(LISTS, { recursive: true });
+  const twice = lists.flatMap(findTwice);
+  const once = Object.keys(TWICE).filter((name) => !twice.includes(name));
+  if (once.length > 0) throw new Error(`No build has two copies of ${once.join(', ')} any more: take the name out of TWICE`);
+  const folders = lists.flat();
   // One version of a package may be installed in two places.
   const bundled = new Map(folders.map((folder) => [nameOf(readPackage(folder)), folder]));
   const names = [...bundled.keys()].sort();

@@ -54,7 +54,7 @@ function toAnswer(appError: AppError, error: unknown, requestId: string, request
   }
   const { errors = [], ...rest } = error.readRest();
   const failures = error.paths.map((path) => formatError({ message: '', path }, appError, requestId));
-  const status = isResponseJson ? PARTIAL_SUCCESS : (appError.graphqlStatus ?? 200);
+  const status = isResponseJson ? PARTIAL_SUCCESS : (appError.graphqlStatus ?? error.status);
   return { status, type, body: { errors: [...errors, ...failures], ...rest } };
 }
 

@@ -203,21 +203,25 @@ export class OperationRun {
     if (context.books.haveSeveralVersions) throw new AppError('NO_DATA_SOURCE_CONNECTION', { retryAfterSeconds: 1 });
     noteOperation(recordOf(response), context, facts);
     if (!facts) recordOf(response).addCodes(answer.pieces.filter((piece) => typeof piece === 'string').join(''));
+    const setHeaders = (): void => {
+      (facts?.isChange ? nameDataVersion : setDataVersion)(response, context);
+      setServerTiming(response);
+      response.status(answer.status);
+      for (const [name, value] of answer.headers) response.set(name, value);
+    };
     await this.audited(answer, (ready) =>
       sendRows(response, answer.pieces, {
-        setHeaders: () => {
-          (facts?.isChange ? nameDataVersion : setDataVersion)(response, context);
-          setServerTiming(response);
-          response.status(answer.status);
-          for (const [name, value] of answer.headers) response.set(name, value);
-        },
+        setHeaders,
         ready,
         readerPace: this.parts.kit.readerPace,
         signal: context.books.signal,
         coding: toContentCoding(request),
       }).catch(async (error: unknown) => {
         // The rest of the answer is sent with the error, and may be personal too.
-        if (error instanceof FailedRows && !runsAgain()) await ready;
+        if (error instanceof FailedRows && !runsAgain()) {
+          await ready;
+          setHeaders();
+        }
         throw error;
       }),
     );

@@ -59,6 +59,8 @@ describe('an agent', () => {
     ['report_gifts', { period: [] }, 'period must be '],
     ['report_months', { month: [] }, 'variables: Variable "$month" got invalid value []'],
     ['report_months', { other: 1 }, 'there is no parameter other'],
+    ['query_Count', { first: 1, other: null }, 'there is no parameter other'],
+    ['query_Whole', { constructor: 1 }, 'there is no parameter constructor'],
   ])('is told which value of %s is wrong: %j', async (name, values, fault) => {
     const { isError, text } = await call(name, values);
     expect([isError, text]).toEqual([true, expect.stringContaining(`INVALID_PARAMETERS: Invalid parameter(s): ${fault}`)]);
@@ -67,7 +69,7 @@ describe('an agent', () => {
   test('is told by a code what is wrong with a query that the schema does not have, or with its values', async () => {
     const lost = await call('query_Lost');
     expect([lost.status, lost.isError, lost.text]).toEqual([200, true, expect.stringMatching(/^GRAPHQL_VALIDATION_FAILED: Cannot query/)]);
-    expect(lost.content).toMatchObject({ data: null, errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }] });
+    expect(lost.content).toMatchObject({ dataVersion: null, data: null, errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }] });
     expect((await call('query_Count', { first: 'x' })).text).toMatch(/^BAD_USER_INPUT: Variable "\$first"/);
   });
 

@@ -1,5 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -16,9 +16,10 @@ enum Status { OPEN LOST @deprecated(reason: "Nothing is lost. Stays until 2020-1
 const soon = new Date(Date.now() + 100 * 86_400_000).toISOString().slice(0, 10);
 
 let directory: string;
-const git = (...words: string[]) =>
-  execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...words], { cwd: directory, stdio: 'ignore' });
 const writeSchema = (text: string) => writeFileSync(join(directory, 'schema.graphql'), text);
+const released = (name: string): string => join(directory, 'test/contract/released', name);
+const release = (text: string) => writeFileSync(released('schema.graphql'), text);
+const promise = (names: object) => writeFileSync(released('promises.json'), JSON.stringify(names));
 const check = () => {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
@@ -30,28 +31,27 @@ const check = () => {
 
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'schema-contract-'));
-  git('init');
+  mkdirSync(released(''), { recursive: true });
+  promise({});
   writeSchema(RELEASED);
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
 test('a developer can break nothing before the first release', () => {
   expect(check()).toEqual([0, 'Nothing was released yet: nothing can break.\n', '']);
-  git('add', '.');
-  git('commit', '-m', 'Release');
-  git('tag', 'v1.0.0');
+  release(`# The schema of version 1.0.0, as it was released.\n${RELEASED}`);
 });
 
 test.each([
-  ['nothing', RELEASED, 0, '0 changes since v1.0.0, 0 of them breaking.\n', ''],
-  ['a new field', RELEASED.replace('status', 'note: String status'), 0, '1 changes since v1.0.0, 0 of them breaking.\n', ''],
-  ['a field less whose last day has passed', RELEASED.replace(/money.*/, ''), 0, '1 changes since v1.0.0, 0 of them breaking.\n', ''],
-  ['a value less whose last day has passed', RELEASED.replace(/LOST.*\)/, ''), 0, '1 changes since v1.0.0, 0 of them breaking.\n', ''],
+  ['nothing', RELEASED, 0, '0 changes since 1.0.0, 0 of them breaking.\n', ''],
+  ['a new field', RELEASED.replace('status', 'note: String status'), 0, '1 changes since 1.0.0, 0 of them breaking.\n', ''],
+  ['a field less whose last day has passed', RELEASED.replace(/money.*/, ''), 0, '1 changes since 1.0.0, 0 of them breaking.\n', ''],
+  ['a value less whose last day has passed', RELEASED.replace(/LOST.*\)/, ''), 0, '1 changes since 1.0.0, 0 of them breaking.\n', ''],
   [
     'a deprecated field less before its last day',
     RELEASED.replace(/sum.*/, ''),
     1,
-    '1 changes since v1.0.0, 1 of them breaking.\n',
+    '1 changes since 1.0.0, 1 of them breaking.\n',
     expect.stringContaining("Field 'sum' (deprecated) was removed from object type 'Query'"),
   ],
   [
@@ -79,14 +79,14 @@ test.each([
     'a field less',
     RELEASED.replace('status: String', ''),
     1,
-    '1 changes since v1.0.0, 1 of them breaking.\n',
+    '1 changes since 1.0.0, 1 of them breaking.\n',
     expect.stringContaining("Field 'status' was removed from object type 'Deposit'"),
   ],
   [
     'a new argument that must be given',
     RELEASED.replace('id: ID!)', 'id: ID!, on: String!)'),
     1,
-    '1 changes since v1.0.0, 1 of them breaking.\n',
+    '1 changes since 1.0.0, 1 of them breaking.\n',
     expect.stringContaining("Argument 'on: String!' added to field 'Query.deposit'"),
   ],
 ])('a developer is told what breaks since a release: %s', (_what, schema, status, stdout, stderr) => {
@@ -94,11 +94,26 @@ test.each([
   expect(check()).toEqual([status, stdout, stderr]);
 });
 
-test('a developer is told of a release without a schema, and of a folder without a history', () => {
-  git('rm', '--cached', 'schema.graphql');
-  git('commit', '-m', 'Lose it');
-  git('tag', 'v1.10.0');
-  expect(check()[0]).toBe(1);
-  rmSync(join(directory, '.git'), { recursive: true });
-  expect(check()).toEqual([0, expect.stringContaining('The releases are not known here'), '']);
+test('a developer is told of a released schema that names no version', () => {
+  release(RELEASED);
+  expect(check()).toEqual([1, '', 'The first line of test/contract/released/schema.graphql names no version.\n']);
+});
+
+test('a developer is told of a name that a release has promised and that is gone, until the next major version', () => {
+  writeSchema(RELEASED);
+  promise({
+    settings: ['PORT', 'SHELF'],
+    commands: ['/provision/create --kind', '/provision/create --shelf', ' --shelf'],
+    metrics: ['gateway_ready', 'gateway_shelves'],
+    columns: ['lines late', 'summary quarter', 'changes after_amount', 'changes shelf'],
+  });
+  release(`# The schema of version 1.0.0, as it was released.\n${RELEASED}`);
+  const gone = [
+    ...['SHELF is gone from the settings', '/provision/create --shelf is gone from the commands', '--shelf is gone from the commands'],
+    ...['gateway_shelves is gone from the metrics', 'changes shelf is gone from the columns'],
+  ];
+  const [status, , stderr] = check();
+  expect([status, stderr]).toEqual([1, gone.map((sentence) => `${sentence}, which the last release has\n`).join('')]);
+  release(`# The schema of version 0.9.0, as it was released.\n${RELEASED}`);
+  expect(check()).toEqual([0, '0 changes since 0.9.0, 0 of them breaking.\n', '']);
 });

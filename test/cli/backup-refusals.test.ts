@@ -128,7 +128,7 @@ testOnOneNode('an operator is told of a migration that is missing between others
 });
 
 testOnOneNode('an operator whose new database is held by another session is told so, and restores when it is free', async () => {
-  await withBooks((own) => succeed(own, ['backup', at('held.backup')]));
+  await withBooks(async (own) => void (await succeed(own, ['backup', at('held.backup')])));
   const database = await createTestDatabase();
   const own = { DATABASE_URL: database.url };
   try {

@@ -193,12 +193,13 @@ describe('an operator who erases a donor', () => {
     }
   });
 
-  test('empties the memos of a gift that was another donor’s before', async () => {
+  test('empties the memos of gifts that were another donor’s before, also of one that has left the books', async () => {
     const organization = await files.createOrganization();
     const memo = { main_memo: 'thanks from Augusta' };
-    await importInto(organization, [gift(1, { ...KING, ...memo })]);
-    await importInto(organization, [gift(1, memo)]);
-    expect((await erase(organization, '7')).stdout).toContain('Overwritten: 1 line of the newest state, 2 earlier states of lines');
+    await importInto(organization, [gift(1, { ...KING, ...memo }), gift(2, { ...KING, ...memo })]);
+    await importInto(organization, [gift(1, memo), gift(2, memo)]);
+    await importInto(organization, [gift(1, memo)], '--replace', '--from', '2024-01-01', '--to', '2024-12-31');
+    expect((await erase(organization, '7')).stdout).toContain('Overwritten: 1 line of the newest state, 4 earlier states of lines');
     expect(await textsOf(organization)).not.toMatch(/augusta/);
     expect(await textsOf(organization)).toMatch(/william/);
   });

@@ -87,7 +87,7 @@ test('an operator gets an image without a demo', () => {
 test('an operator gives a container a command, which is the process that gets its signals, and serves without one', () => {
   const wordsOf = (instruction: string): string[] =>
     JSON.parse(new RegExp(`^${instruction} (\\[.*\\])$`, 'm').exec(read('Dockerfile'))![1]!) as string[];
-  const inCheckout = wordsOf('ENTRYPOINT').map((word) => word.replace('/app/node_modules/deposit-gateway/', ''));
+  const inCheckout = wordsOf('ENTRYPOINT').map((word) => word.replace('/app/', ''));
   expect([inCheckout[0], wordsOf('CMD')]).toEqual(['node', ['serve']]);
   const run = (...words: string[]): string =>
     execFileSync(inCheckout[0]!, [...inCheckout.slice(1), ...words], { cwd: ROOT, encoding: 'utf8', env: ENVIRONMENT });

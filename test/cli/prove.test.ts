@@ -7,8 +7,9 @@ import { createSchema } from '../../src/graphql/schema';
 import { moveVersions } from '../support/books';
 import { done, failed, misused, runCommand, succeed } from '../support/command';
 import { depositBook } from '../support/deposit-book';
+import { toNdjson } from '../support/deposit-files';
 import { createExportReader, sha256 } from '../support/export-reader';
-import { createOrganization, importLines } from '../support/gateway';
+import { createOrganization, importLines, v2Line } from '../support/gateway';
 import { fillReport } from '../support/long-report';
 import { ask } from '../support/http-client';
 import { openGateway } from '../support/open-gateway';
@@ -29,11 +30,12 @@ interface TakenFile {
 }
 
 /** Takes a file from a door and saves it, when its receipt has its end. */
-async function take(address: string): Promise<TakenFile> {
-  const { status, headers, body } = await get(address);
+async function take(address: string, by = organization): Promise<TakenFile> {
+  const caller = { Provision: by.apiProvision };
+  const { status, headers, body } = await get(address, caller);
   expect([address, status]).toEqual([address, 200]);
   const id = String(headers['x-export-id']);
-  await receiptOf(id);
+  await receiptOf(id, caller);
   const path = join(directory, id);
   await writeFile(path, body);
   return { path, id, body };
@@ -205,6 +207,24 @@ describe('an operator who proves a file', () => {
     const id = String(response.headers['x-export-id']);
     await receiptOf(id, { Provision: own.apiProvision });
     expect((await prove('--organization', own.name, '--receipt', id)).stderr).toContain('the file did not leave as a whole');
+  });
+
+  test('is told of a donor who was erased after a file, also of one whose lines had gone before its last state', async () => {
+    const own = await createOrganization(gateway.services);
+    const gift = (n: number) =>
+      v2Line({ deposit_id: `D${n}`, transaction_id: `T${n}`, allocation_id: `A${n}`, deposit_date: '2024-01-05', donor_id: n });
+    await importLines(gateway.services, own, [gift(1), gift(2)]);
+    const lines = join(directory, 'lines.ndjson');
+    await writeFile(lines, toNdjson([gift(2)]));
+    const all = ['--organization', own.name];
+    await succeed(environment(), ['import', lines, ...all, '--replace', '--from', '2024-01-01', '--to', '2024-12-31']);
+    const changes = await take(`/export/deposit-changes.csv?${EVER}&from=1&to=2`, own);
+    const before = await take(`/export/deposit-details.csv?${EVER}&as_of=1`, own);
+    const after = await take(`/export/deposit-details.csv?${EVER}`, own);
+    await succeed(environment(), ['donor', 'erase', ...all, '--donor', '1', '--reason', 'Asked']);
+    for (const { path } of [changes, before])
+      expect(await proveJson(path, ...all)).toMatchObject({ verdict: 'different', reason: 'donors-erased' });
+    expect(await proveJson(after.path, ...all)).toMatchObject({ verdict: 'same' });
   });
 
   test('proves nothing of a state that was pruned, and still proves a file of a later one', async () => {

@@ -1,10 +1,11 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { CriticalityLevel, diff } from '@graphql-inspector/core';
 import { buildSchema, isEnumType, isInputObjectType, isInterfaceType, isObjectType, type GraphQLSchema } from 'graphql';
+import { readVersion } from '../../src/package-files';
+import { findBroken, PROMISES, readSchemaVersion, RELEASED_SCHEMA, type Promises } from './promises';
 
-// Fails when schema.graphql breaks what the last release promised, and when it deprecates without saying until when. What that release had
-// marked @deprecated may go when its day has passed.
+// Fails when schema.graphql breaks what the last release promised, when it deprecates without saying until when, and when a name that the
+// release promised is gone within its major version. What that release had marked @deprecated may go when its day has passed.
 
 /** The days that callers have at least, from the release that deprecates. */
 const NOTICE_DAYS = 180;
@@ -12,7 +13,6 @@ const DAY_MS = 86_400_000;
 /** The end of the reason of every deprecation. */
 const LAST_DAY = /Stays until ([0-9]{4}-[0-9]{2}-[0-9]{2})\.$/;
 
-const git = (...words: string[]): string => execFileSync('git', words, { encoding: 'utf8' }).trim();
 const dayAfter = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
 /** The reasons of all that is deprecated, by its path: `Query.money`, `Query.deposit.id`, `Status.LOST`. */
@@ -44,6 +44,8 @@ function findDeprecationFaults(now: Map<string, string>, released: Map<string, s
   });
 }
 
+const majorOf = (version: string): string => version.split('.')[0]!;
+
 function fail(faults: readonly string[]): void {
   for (const fault of faults) console.error(fault);
   if (faults.length > 0) process.exitCode = 1;
@@ -51,18 +53,19 @@ function fail(faults: readonly string[]): void {
 
 async function main(): Promise<void> {
   const now = buildSchema(readFileSync('schema.graphql', 'utf8'));
-  if (!existsSync('.git') || git('rev-parse', '--is-shallow-repository') === 'true') {
-    console.log('The releases are not known here: a clone with its whole history is needed to compare with them.');
-    return;
-  }
-  const [tag] = git('tag', '--list', 'v*', '--sort=-version:refname').split('\n');
-  if (!tag) {
+  if (!existsSync(RELEASED_SCHEMA)) {
     // What goes before the first release needs no notice.
     fail(findDeprecationFaults(deprecationsOf(now), deprecationsOf(now)));
     console.log('Nothing was released yet: nothing can break.');
     return;
   }
-  const released = buildSchema(git('show', `${tag}:schema.graphql`));
+  const text = readFileSync(RELEASED_SCHEMA, 'utf8');
+  const version = readSchemaVersion(text);
+  if (version === undefined) {
+    fail([`The first line of ${RELEASED_SCHEMA} names no version.`]);
+    return;
+  }
+  const released = buildSchema(text);
   const deprecated = deprecationsOf(released);
   const mayGo = (path: string): boolean => {
     const day = LAST_DAY.exec(deprecated.get(path) ?? '')?.[1];
@@ -75,7 +78,9 @@ async function main(): Promise<void> {
   );
   fail(breaking.map(({ message, criticality }) => `${message}${criticality.reason ? `: ${criticality.reason}` : ''}`));
   fail(findDeprecationFaults(deprecationsOf(now), deprecated));
-  console.log(`${changes.length} changes since ${tag}, ${breaking.length} of them breaking.`);
+  const isMajor = majorOf(version) !== majorOf(readVersion());
+  if (!isMajor) fail(findBroken(JSON.parse(readFileSync(PROMISES, 'utf8')) as Promises));
+  console.log(`${changes.length} changes since ${version}, ${breaking.length} of them breaking.`);
 }
 
 void main();

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -73,6 +73,21 @@ describe('compose.yaml', () => {
     const file = join(directory, 'compose.yaml');
     writeFileSync(file, readFile('compose.yaml').replace(/^name: .*$/m, ''));
     expectTaken('docker-compose', '-f', file, 'config');
+  });
+
+  test('leaves its secrets out of a package that is made beside them', () => {
+    const copy = mkdtempSync(join(tmpdir(), 'gateway-packed-'));
+    try {
+      for (const path of ['package.json', 'docs/deploy']) cpSync(join(ROOT, path), join(copy, path), { recursive: true });
+      expect(spawnSync('sh', [join(copy, 'docs/deploy/create-secrets.sh')]).status).toBe(0);
+      const packed = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: copy, encoding: 'utf8' });
+      const [{ files }] = JSON.parse(packed.stdout) as [{ files: { path: string }[] }];
+      const paths = files.map(({ path }) => path);
+      expect(paths).toContain('docs/deploy/compose.yaml');
+      expect(paths.filter((path) => path.includes('secrets/'))).toEqual([]);
+    } finally {
+      rmSync(copy, { recursive: true });
+    }
   });
 
   test('has the files and the secrets that its services read', () => {

@@ -45,6 +45,7 @@ const CODE_SECTIONS = [...APP_SECTIONS, 'Other clients', 'Errors and null', 'Moc
 /** Commands that take too long, or need a machine or a network, and the test that tries each of them instead. */
 const STAND_INS: Readonly<Record<string, string>> = {
   'npm install && npm pack': 'installed-package.test.ts',
+  'npm ci && npm pack': 'the script release, twice',
   'npm pack': 'installed-package.test.ts',
   'npm install -g': 'installed-package.test.ts',
   'npx ./deposit-gateway-*.tgz serve': 'installed-package.test.ts',
@@ -71,6 +72,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'sudo ln -sfn "/opt/deposit-gateway-$VERSION/bin/deposit-gateway" /usr/local/bin/deposit-gateway': 'it changes the machine',
   'sudo useradd --system --home-dir /var/lib/deposit-gateway --shell /usr/sbin/nologin deposit-gateway': 'it changes the machine',
   'sudo install -d -m 750 -o root -g deposit-gateway /etc/deposit-gateway': 'it changes the machine',
+  "sudo sh -c 'echo DATA_DIR=/var/lib/deposit-gateway > /etc/deposit-gateway/gateway.env'": 'it changes the machine',
   'sudo install -m 644 docs/deploy/deposit-gateway.service /etc/systemd/system/': 'it changes the machine',
   'sudo systemctl enable --now deposit-gateway': 'deploy-files.test.ts',
   'kubectl create secret generic deposit-gateway-owner --from-literal=DATABASE_URL="$OWNER_URL"': 'it needs a cluster',

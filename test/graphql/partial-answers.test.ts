@@ -68,6 +68,7 @@ describe('a page that asks for several things', () => {
         b: depositDetails(${RANGE}) { depositId } }`;
       const { status, headers, body } = await graphql(url, query, { provision: own.apiProvision });
       expect([status, body.data]).toEqual([200, { a: null, wrong: null, ...TODAY, b: null }]);
+      expect([headers.get('x-data-version'), headers.get('x-graphql-cost')]).toEqual(['1', expect.stringMatching(/^\d+$/)]);
       const id = headers.get('x-request-id');
       const failed = { code: 'DATA_SOURCE_QUERY_FAILED', requestId: id };
       expect(places(body.errors)).toEqual([

@@ -7,7 +7,7 @@ import { Version } from '@cyclonedx/cyclonedx-library/Spec';
 import { JsonStrictValidator } from '@cyclonedx/cyclonedx-library/Validation';
 import { readConfig } from '../../src/config';
 import { createServices } from '../../src/services';
-import { startServe, type ServeProcess } from '../support/command';
+import { startServe } from '../support/command';
 import { createTestDatabase, databaseSettings, type TestDatabase } from '../support/database';
 import { ROOT } from '../support/documents';
 import { createOrganization, graphql, type TestOrganization } from '../support/gateway';
@@ -18,42 +18,63 @@ import { until } from '../support/until';
 const MIN_LICENSE = 500;
 const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=2026-01-01&end_date=2026-01-31';
 
-describe('an operator of a gateway whose environment has a key of Apollo', () => {
+describe('an operator of the bundle', () => {
   let database: TestDatabase;
   let organization: TestOrganization;
-  let gateway: ServeProcess;
   beforeAll(async () => {
     database = await createTestDatabase();
     const services = createServices(readConfig({ ...databaseSettings(), DATABASE_URL: database.url }), { connectionString: database.url });
     organization = await createOrganization(services);
     await services.close();
-    const apollo = { APOLLO_KEY: 'service:some:key', APOLLO_GRAPH_REF: 'some@current', APOLLO_SCHEMA_REPORTING: 'true' };
-    gateway = await startServe({ DATABASE_URL: database.url, ...apollo });
   });
-  afterAll(async () => {
-    await gateway.end('SIGTERM');
-    await database.drop();
-  });
+  afterAll(() => database.drop());
 
-  test('sends nothing to Apollo, and answers as without it', async () => {
-    const { body } = await graphql(gateway.url, '{ depositSummary { all { lines } } }', { provision: organization.apiProvision });
-    expect(body).toEqual({ data: { depositSummary: { all: { lines: 0 } } } });
-    expect(gateway.output()).not.toMatch(/apollo/i);
+  test('whose environment has a key of Apollo sends nothing to Apollo, and answers as without it', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'gateway-lookups-'));
+    const [record, names] = [join(directory, 'record.js'), join(directory, 'names')];
+    // Each process of the gateway writes the names of hosts that it looks up.
+    writeFileSync(
+      record,
+      `const dns = require('node:dns'), { lookup } = dns;
+      dns.lookup = (name, ...more) => (require('node:fs').appendFileSync(${JSON.stringify(names)}, name + '\\n'), lookup(name, ...more));`,
+    );
+    const apollo = { APOLLO_KEY: 'service:some:key', APOLLO_GRAPH_REF: 'some@current', APOLLO_SCHEMA_REPORTING: 'true' };
+    const settings = { DATABASE_URL: database.url, HOST: 'localhost', NODE_OPTIONS: `--require=${record}` };
+    try {
+      const gateway = await startServe({ ...settings, ...apollo });
+      const { body } = await graphql(gateway.url, '{ depositSummary { all { lines } } }', { provision: organization.apiProvision });
+      // Apollo sends what it has gathered when it stops.
+      expect(await gateway.end('SIGTERM')).toBe(0);
+      expect(body).toEqual({ data: { depositSummary: { all: { lines: 0 } } } });
+      const lookedUp = readFileSync(names, 'utf8').trim().split('\n');
+      expect(lookedUp).toContain('localhost');
+      expect(lookedUp.filter((name) => !['localhost', new URL(database.url).hostname].includes(name))).toEqual([]);
+      expect(gateway.output()).not.toMatch(/apollo/i);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   test('finds the place of a failure in the sources', async () => {
     await database.client.query('ALTER TABLE deposit_line RENAME TO away');
-    const response = await fetch(`${gateway.url}${REPORT}`, { headers: { Provision: organization.apiProvision } });
-    expect(response.status).toBe(404);
-    await until(() => gateway.output().includes('"msg":"request failed"'));
-    const line = gateway
-      .output()
-      .split('\n')
-      .find((each) => each.includes('"msg":"request failed"'))!;
-    const { at } = JSON.parse(line) as { readonly at: readonly string[] };
-    const places = at.flatMap((each) => /\((src\/[\w/-]+\.ts):(\d+):\d+\)$/.exec(each) ?? []);
-    expect(places.length).toBeGreaterThan(0);
-    expect(at.join('\n')).toContain('src/data/reading/');
+    const gateway = await startServe({ DATABASE_URL: database.url });
+    try {
+      const response = await fetch(`${gateway.url}${REPORT}`, { headers: { Provision: organization.apiProvision } });
+      expect(response.status).toBe(404);
+      const failure = (): string | undefined => /^\{.*"msg":"request failed"\}$/m.exec(gateway.output())?.[0];
+      await until(() => failure() !== undefined);
+      const { at } = JSON.parse(failure()!) as { readonly at: readonly string[] };
+      const places = [...at.join('\n').matchAll(/\b(src\/[\w/-]+\.ts):(\d+):(\d+)/g)];
+      const called = places.map(([, file, line, column]) => {
+        const source = readFileSync(join(ROOT, file!), 'utf8').split('\n');
+        return source[Number(line) - 1]!.slice(Number(column) - 1);
+      });
+      // PostgreSQL refuses the statement: the gateway has just handed what the socket brought to pg.
+      expect(called.length).toBeGreaterThan(0);
+      for (const expression of called) expect(expression).toMatch(/^pgListener\(/);
+    } finally {
+      await gateway.end('SIGTERM');
+    }
   });
 });
 
@@ -100,7 +121,7 @@ test('the licenses and the bill of materials name each package of the bundle and
   expect(bill.components.filter(({ licenses = [] }) => licenses.length === 0)).toEqual([]);
 });
 
-test('a build fails when two versions of one package are in it, one of them for another package', async () => {
+test('a build fails when two versions of one package are in it, or when a package that may be there twice is there once', async () => {
   const root = mkdtempSync(join(tmpdir(), 'gateway-twice-'));
   const put = (path: string, text: string): void => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -127,6 +148,10 @@ test('a build fails when two versions of one package are in it, one of them for 
     putPackage('node_modules/outer/node_modules/inner', 'inner', '2.0.0', 'export const inner = () => console.log(2);');
     const twice = build();
     expect([twice.status, twice.stderr]).toEqual([1, expect.stringContaining('inner is bundled twice')]);
+    // Of the packages that may be there twice, this build has none.
+    put('dist.next/packages/code.json', '[]');
+    const end = spawnSync(process.execPath, [join(ROOT, 'src/cli/third-parties.mjs')], { cwd: root, encoding: 'utf8' });
+    expect([end.status, end.stderr]).toEqual([1, expect.stringContaining('No build has two copies of @graphql-tools/utils, ')]);
   } finally {
     rmSync(root, { recursive: true });
   }

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runProcess } from '../support/command';
+import { runCommand, runProcess } from '../support/command';
+import { createTestDatabase, type TestDatabase } from '../support/database';
 
 /** No database listens there: the gateway waits for one. */
 const NOWHERE = 'postgresql://127.0.0.1:1/none';
@@ -30,6 +31,12 @@ describe('an operator whose gateway ends by an error that nothing catches', () =
     expect(text).not.toContain('Quimby');
   });
 
+  test('reads nothing of a message that was written anew either', async () => {
+    const text = await crash("const e = new Error('one\\n    at Zoe Quimby, 12 Elm St'); e.message = 'other: ' + e.message; throw e;");
+    expect(text).toMatch(/^Error\n {4}at .*\/fault\.js:2:/);
+    expect(text).not.toContain('Quimby');
+  });
+
   test('reads no value that is thrown in place of an error', async () => {
     expect(await crash("throw 'Zoe Quimby';")).toBe('Something else than an error was thrown\n');
   });
@@ -47,5 +54,41 @@ describe('an operator whose gateway ends by an error that nothing catches', () =
     expect(await crash("throw new Error('x');")).toContain('src/some-source.ts:2:1');
     writeFileSync(join(directory, 'fault.js.map'), JSON.stringify(map).slice(0, 40));
     expect(await crash("throw new Error('x');")).toMatch(/^Error\n {4}at .*\/fault\.js:2:/);
+  });
+});
+
+describe('an operator whose command fails by an error that it does not expect', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  test('reads its kind and its place, and nothing of its message', async () => {
+    const file = join(directory, 'fault.js');
+    writeFileSync(
+      file,
+      `const { stdout } = process, { write } = stdout;
+      stdout.write = () => {
+        stdout.write = write;
+        throw Object.assign(new TypeError('Zoe Quimby\\n    at Zoe Quimby'), { detail: 'Zoe Quimby' });
+      };`,
+    );
+    for (const words of [['schema'], ['--json', 'schema']]) {
+      const { status, stderr } = await runProcess({ NODE_OPTIONS: `--require=${file}` }, words);
+      expect([status, stderr]).toEqual([1, expect.stringMatching(/^(\{"error":")?TypeError(\n|\\n) {4}at .*\/fault\.js:4:/)]);
+      expect(stderr).toContain('src/cli/commands/schema-command.ts:');
+      expect(stderr).not.toContain('Quimby');
+    }
+  });
+
+  test('reads the state of a statement that failed, and nothing of the message of PostgreSQL', async () => {
+    await database.client.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'Zoe Quimby' USING ERRCODE = '23514'; END $$;
+      CREATE TRIGGER refuse BEFORE INSERT ON organization FOR EACH ROW EXECUTE FUNCTION refuse();
+    `);
+    const { status, stderr } = await runCommand({ DATABASE_URL: database.url }, ['organization', 'create', 'Refused']);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^Data source query failed: \w+: 23514\n {4}at /)]);
+    expect(stderr).not.toContain('Quimby');
   });
 });

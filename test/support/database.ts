@@ -14,13 +14,14 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** Makes a database of the template, which is the migrated one unless another is named. */
+export async function createTestDatabase(template = TEMPLATE_DATABASE): Promise<TestDatabase> {
   const url = new URL(process.env.TEST_SERVER_URL!);
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const admins = process.env.TEST_NODE_URLS!.split(' ').map((node) => new Client({ connectionString: node }));
   for (const admin of admins) {
     await admin.connect();
-    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE}`);
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   }
   url.pathname = `/${name}`;
   const client = new Client({ connectionString: url.href });

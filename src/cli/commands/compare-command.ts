@@ -32,6 +32,7 @@ import type { LocalDate } from '../../values/dates';
 import type { CommandContext } from '../command';
 import { logOf } from '../command-log';
 import { append, MS_PER_SECOND, readDate, readTime, UNDECIDED, UndecidedError, UsageError } from '../command-options';
+import { describeCommandFailure } from '../failure-words';
 import { readAddress, readAuthority, readCredentials } from '../source-credentials';
 import { onStopSignal } from '../stop-signals';
 import { formatTable, printResult, startProgress } from '../terminal';
@@ -97,9 +98,8 @@ export function compareCommand(context: () => CommandContext): Command {
       } catch (error) {
         if (error instanceof UsageError || error instanceof DifferentError || error instanceof UndecidedError) throw error;
         // Status 1 says that the answers differ.
-        throw new UndecidedError(error instanceof OperatorError ? error.message : `The comparison has failed: ${String(error)}`, {
-          cause: error,
-        });
+        const failure = describeCommandFailure(error);
+        throw new UndecidedError(error instanceof OperatorError ? failure : `The comparison has failed: ${failure}`, { cause: error });
       }
     });
 }

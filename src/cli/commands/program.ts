@@ -1,11 +1,11 @@
 import { Command, CommanderError } from 'commander';
 import type { DatabasePlace } from '../../data/postgres/database-place';
-import { AppError, describeError, OperatorError } from '../../errors';
+import { AppError } from '../../errors';
 import { readVersion } from '../../package-files';
-import { toSourceStack } from '../../stack-positions';
 import { mayBeMisread } from '../../values/utf8';
 import type { CommandContext } from '../command';
 import { DEFAULT_SETTINGS_FILE, UNDECIDED, UndecidedError, UsageError } from '../command-options';
+import { describeCommandFailure } from '../failure-words';
 import type { ReadSettings, Settings } from '../settings-file';
 import { toPrintable, write, type Terminal } from '../terminal';
 
@@ -201,10 +201,10 @@ export async function runProgram(
     const isUsage = error instanceof CommanderError;
     if (isUsage && error.exitCode === 0) return 0;
     if (isJson) {
-      const text = isUsage ? complaint.trim().replace(/^error: /, '') : describe(error);
+      const text = isUsage ? complaint.trim().replace(/^error: /, '') : describeCommandFailure(error);
       const failure = { error: text, ...(error instanceof AppError && { code: error.code }), ...(used && { database: used }) };
       terminal.errors.write(`${JSON.stringify(failure)}\n`);
-    } else if (!isUsage) terminal.errors.write(`${describe(error)}\n`);
+    } else if (!isUsage) terminal.errors.write(`${describeCommandFailure(error)}\n`);
     return isUsage || error instanceof UsageError ? 2 : error instanceof UndecidedError ? UNDECIDED : 1;
   }
 }
@@ -224,16 +224,3 @@ interface ProgramOptions {
 function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
 }
-
-function describe(error: unknown): string {
-  if (error instanceof OperatorError) return error.message;
-  if (error instanceof AppError)
-    return error.cause instanceof Error ? `${error.message}: ${lastLine(error.cause.message)}` : describeError(error);
-  if (!(error instanceof Error)) return String(error);
-  // The message of a system error is enough for an operator, such as a data directory that cannot be written. Anything else is a bug,
-  // which needs its stack.
-  return 'syscall' in error ? error.message : toSourceStack(error.stack ?? error.message);
-}
-
-/** The last line of a text. Prisma's messages quote our code first and end with the reason. */
-const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';

@@ -67,13 +67,18 @@ export class ErasureStore {
     return (await books.list<{ version: number | null }>(organizationId, select))[0]!.version;
   }
 
-  /** True when a line of a set is of a gift that was, in any state, of a donor who was erased after the set's state. */
-  async isErasedIn(lineSet: LineSet, state: VersionStamp, books: RequestBooks): Promise<boolean> {
+  /** True when a line of a set in one of some states is of a gift that was, in any state, of a donor who was erased after the last of them. */
+  async isErasedIn(lineSet: LineSet, states: readonly VersionStamp[], books: RequestBooks): Promise<boolean> {
     const organization = Prisma.sql`organization_id = ${lineSet.organizationId}::int`;
-    const erased = Prisma.sql`SELECT donor_id FROM erased_donor WHERE ${organization} AND version > ${numberOf(state)}::bigint`;
+    const erased = Prisma.sql`SELECT donor_id FROM erased_donor WHERE ${organization} AND version > ${numberOf(states.at(-1)!)}::bigint`;
     const gifts = Prisma.sql`SELECT transaction_id FROM deposit_line WHERE ${organization} AND donor_id IN (${erased})`;
+    // A distributed database finds its node by the organization, and not within OR.
+    const inStates = Prisma.join(
+      states.map((state) => Prisma.sql`(${whereLines({ ...lineSet, state })})`),
+      ' OR ',
+    );
     const select = Prisma.sql`SELECT EXISTS (
-        SELECT FROM deposit_line WHERE ${whereLines({ ...lineSet, state })} AND (donor_id IN (${erased}) OR transaction_id IN (${gifts}))
+        SELECT FROM deposit_line WHERE ${organization} AND (${inStates}) AND (donor_id IN (${erased}) OR transaction_id IN (${gifts}))
       ) AS found`;
     return (await books.list<{ found: boolean }>(lineSet.organizationId, select))[0]!.found;
   }
@@ -162,6 +167,9 @@ WHERE erased_donor.organization_id = $1 ORDER BY version DESC, donor_id`;
 
 /** The gifts that are the donors' now. */
 const GIFTS = 'SELECT id FROM transaction WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[])';
+/** The gifts that were the donors' in any state, and are in the books no more. */
+const GONE_GIFTS = `SELECT transaction_id FROM deposit_line AS gone WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[])
+  AND NOT EXISTS (SELECT FROM transaction gift WHERE gift.organization_id = $1 AND gift.id = gone.transaction_id)`;
 const MEMOS = 'designation_memo, main_memo';
 const LINE_TEXTS = donorTexts.join(', ');
 
@@ -178,6 +186,9 @@ LEFT JOIN (
   SELECT donor_id AS id FROM deposit_line WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[]) AND ${hasText(LINE_TEXTS)}
   UNION SELECT gift.donor_id FROM transaction gift JOIN deposit_line past ON past.organization_id = $1 AND past.transaction_id = gift.id
   WHERE gift.organization_id = $1 AND gift.donor_id = ANY ($2::bigint[]) AND (past.designation_memo <> '' OR past.main_memo <> '')
+  UNION SELECT gone.donor_id FROM deposit_line gone JOIN deposit_line past ON past.organization_id = $1 AND past.transaction_id = gone.transaction_id
+  WHERE gone.organization_id = $1 AND gone.donor_id = ANY ($2::bigint[]) AND gone.transaction_id IN (${GONE_GIFTS})
+    AND (past.designation_memo <> '' OR past.main_memo <> '')
 ) AS line ON line.id = asked.id
 LEFT JOIN (SELECT DISTINCT donor_id AS id FROM erased_donor WHERE organization_id = $1) AS erased ON erased.id = asked.id
 ORDER BY asked.id`;
@@ -195,7 +206,7 @@ const ERASE_LINES = [
 WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[]) AND ${hasText(LINE_TEXTS)}`,
   // These gifts may have been of others then.
   `UPDATE deposit_line SET ${toEmpty(MEMOS)}
-WHERE organization_id = $1 AND NOT ${IS_CURRENT} AND transaction_id IN (${GIFTS}) AND ${hasText(MEMOS)}`,
+WHERE organization_id = $1 AND NOT ${IS_CURRENT} AND transaction_id IN (${GIFTS} UNION ${GONE_GIFTS}) AND ${hasText(MEMOS)}`,
 ];
 
 const REGISTER = `

@@ -20,12 +20,12 @@ const FORMS: Readonly<Record<string, RegExp>> = {
   'text[]': /^\{[^\0]*\}$/,
 };
 /**
- * The types of the values that an index is searched by, or that are folded, once for a statement. PostgreSQL reads and casts a setting anew for
- * each row that a filter tries, which can take longer than the row itself; a constant it casts once.
+ * What stands before a name that somebody looks for. It is a setting, which no list of statements shows. PostgreSQL would read and cast a
+ * setting anew for each row that a filter tries, which takes longer than the row itself; a name is folded once for the statement.
  */
-const SET_TYPES: readonly string[] = ['int', 'date', 'text'];
+const BEFORE_NAME = /\bfold_for_search\($/;
 
-/** The values of a SELECT that are settings of the transaction when `withSettings` copies it, and the expressions that make them from `$1` on. */
+/** The names in a SELECT, which are settings of the transaction when `withSettings` copies it, and the expressions that make them from `$1` on. */
 export function toSettings(select: Prisma.Sql): { readonly expressions: readonly string[]; readonly values: readonly unknown[] } {
   const positions = [...select.values.keys()].filter((position) => isSet(select, position));
   return {
@@ -34,7 +34,7 @@ export function toSettings(select: Prisma.Sql): { readonly expressions: readonly
   };
 }
 
-/** The COPY of a SELECT with the settings of its transaction, and constants for all other values. */
+/** The COPY of a SELECT with names as settings of its transaction, and constants for all other values. */
 export const withSettings = (select: Prisma.Sql): string =>
   toCopy(select, (position) => (isSet(select, position) ? `current_setting('${toSetting(position)}')` : toConstant(select, position)));
 
@@ -44,7 +44,7 @@ export const withConstants = (select: Prisma.Sql): string => toCopy(select, (pos
 /** The COPY of a SELECT without its values, which may be a donor's. */
 export const withoutValues = (select: Prisma.Sql): string => toCopy(select, (position) => `$${position + 1}`);
 
-const isSet = ({ strings }: Prisma.Sql, position: number): boolean => SET_TYPES.includes(typeAt(strings, position));
+const isSet = ({ strings }: Prisma.Sql, position: number): boolean => BEFORE_NAME.test(strings[position]!);
 
 const toSetting = (position: number): string => `gateway.value_${position + 1}`;
 

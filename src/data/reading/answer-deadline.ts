@@ -1,4 +1,4 @@
-import { AppError } from '../../errors';
+import { AppError, OperatorError } from '../../errors';
 
 const ANSWER_IS_OVER = new Error('The answer is over');
 
@@ -34,7 +34,7 @@ export class AnswerDeadline {
   start(): void {
     this.watchReader();
     const { timeoutMs } = this.options;
-    const late = new Error(`The report took over ${timeoutMs} ms`);
+    const late = new OperatorError(`The report took over ${timeoutMs} ms`);
     this.timer ??= setTimeout(() => this.giveUp(new AppError('DATA_SOURCE_QUERY_FAILED', { cause: late })), timeoutMs);
   }
 

@@ -7,6 +7,7 @@ export interface DueWebhook {
   readonly acknowledged: string;
   readonly version: string;
   readonly recordedAt: Date | null;
+  readonly cause: string | null;
 }
 
 /** A message that this process delivers now. Versions are exact up to 2^53. */
@@ -62,7 +63,7 @@ export class DeliveryStore {
    */
   async claim(seen: readonly DueWebhook[], holder: string): Promise<ClaimedMessage[]> {
     const column = <Name extends keyof DueWebhook>(name: Name): DueWebhook[Name][] => seen.map((each) => each[name]);
-    const values = [column('id'), column('acknowledged'), column('version'), column('recordedAt'), holder];
+    const values = [column('id'), column('acknowledged'), column('version'), column('recordedAt'), column('cause'), holder];
     return this.database.query<ClaimedMessage & Record<string, unknown>>({ name: 'claim-webhooks', text: CLAIM, values });
   }
 
@@ -97,31 +98,32 @@ newest AS MATERIALIZED (
   SELECT of_hooks.id, version.* FROM (SELECT DISTINCT organization_id AS id FROM due) AS of_hooks, newest_data_version(of_hooks.id) AS version
 )
 SELECT hook.id, hook.organization_id AS "organizationId", hook.acknowledged_version::text AS acknowledged, newest.number::text AS version,
-  newest.recorded_at AS "recordedAt"
+  newest.recorded_at AS "recordedAt", newest.cause
 FROM due AS hook JOIN newest ON newest.id = hook.organization_id
 WHERE newest.number <> hook.acknowledged_version OR ${HEARTBEAT_IS_DUE}
 ORDER BY hook.failures > 0, hook.next_attempt_at`;
 
 const CLAIM = `
 WITH free AS (
-  SELECT hook.id, seen.version, seen.recorded_at, hook.message_version IS NOT DISTINCT FROM seen.version AS is_same
-  FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::timestamptz[]) AS seen (id, acknowledged, version, recorded_at)
+  SELECT hook.id, seen.version, seen.recorded_at, seen.cause, hook.message_version IS NOT DISTINCT FROM seen.version AS is_same
+  FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::text[])
+    AS seen (id, acknowledged, version, recorded_at, cause)
   JOIN webhook hook ON hook.id = seen.id
   WHERE hook.disabled_at IS NULL AND hook.next_attempt_at <= now() AND hook.acknowledged_version = seen.acknowledged
     AND (seen.version <> seen.acknowledged OR ${HEARTBEAT_IS_DUE})
   FOR UPDATE OF hook SKIP LOCKED
 ),
 claimed AS (
-  UPDATE webhook AS hook SET holder = $5::uuid, next_attempt_at = now() + make_interval(secs => ${HELD_SECONDS}),
+  UPDATE webhook AS hook SET holder = $6::uuid, next_attempt_at = now() + make_interval(secs => ${HELD_SECONDS}),
     message_id = CASE WHEN is_same THEN message_id ELSE gen_random_uuid() END,
     message_at = CASE WHEN is_same THEN message_at WHEN version = acknowledged_version THEN now() ELSE recorded_at END,
     message_version = version, attempts = CASE WHEN is_same THEN attempts + 1 ELSE 1 END
   FROM free WHERE free.id = hook.id
-  RETURNING hook.*
+  RETURNING hook.*, free.cause
 )
 SELECT claimed.id AS "webhookId", organization_id AS "organizationId", name AS organization, url, secret, message_id AS id, message_at AS at,
-  message_version::float8 AS version, acknowledged_version::float8 AS previous, newest.cause, attempts AS attempt, failures, holder
-FROM claimed JOIN organization ON organization.id = organization_id, newest_data_version(organization_id) AS newest`;
+  message_version::float8 AS version, acknowledged_version::float8 AS previous, cause, attempts AS attempt, failures, holder
+FROM claimed JOIN organization ON organization.id = organization_id`;
 
 /** Adds the attempt to the log of the hook, and deletes what the log has no place for. */
 const LOG = `

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FileEntry } from '../../data/audit/audit-store';
 import type { LineSet } from '../../data/books/line-set';
 import type { RequestBooks } from '../../data/books/request-books';
+import type { ChangeSet } from '../../data/reports/deposit-change-store';
 import { instantOf, NO_VERSION, numberOf, toPlace } from '../../data/postgres/version-stamp';
 import { OperatorError } from '../../errors';
 import { chosenColumns, parseKeptAddress, toFileLayout, type FileQuery } from '../../formats/file-address';
@@ -167,9 +168,12 @@ export class ProofService {
   }
 
   /** True when a donor of a file was erased after it. A donor's name, which the books may have no more, chooses no line here. */
-  private isErased(entry: FileEntry, state: string, opened: RequestBooks): Promise<boolean> {
+  private async isErased(entry: FileEntry, state: string, opened: RequestBooks): Promise<boolean> {
     const { query } = parseKeptAddress(entry.report!, entry.fileAddress!, undefined);
-    return this.parts.erasures.isErasedIn(toNarrowedLineSet(entry.organizationId, query.lines), state, opened);
+    const lineSet = toNarrowedLineSet(entry.organizationId, query.lines);
+    // A line that has gone is in the first state of its change alone.
+    const first = query.changes && (await this.toChangeSet(query.changes, { ...lineSet, state }, opened)).from;
+    return this.parts.erasures.isErasedIn(lineSet, [...(first === undefined ? [] : [first]), state], opened);
   }
 
   private toLines(lineSet: LineSet, opened: RequestBooks, template: RowTemplate): RemadeRows {
@@ -177,19 +181,16 @@ export class ProofService {
     return { rows, digests: () => figures() ?? {} };
   }
 
-  private async toChanges(
-    { from, classes, place }: NonNullable<FileQuery['changes']>,
-    { state, ...lineSet }: LineSet,
-    opened: RequestBooks,
-    template: RowTemplate,
-  ): Promise<RemadeRows> {
-    const { books, depositChanges } = this.parts;
-    const { organizationId } = lineSet;
-    const first = place === undefined ? undefined : await books.findVersion(organizationId, from.version!, opened);
-    const set = first
-      ? { lineSet, from: first, to: state }
-      : await books.between(lineSet, { from, to: { version: numberOf(state!) } }, opened);
-    return { rows: depositChanges.rows(set, classes, opened).bytes(template), digests: () => ({}) };
+  private async toChanges(changes: AskedChanges, lineSet: LineSet, opened: RequestBooks, template: RowTemplate): Promise<RemadeRows> {
+    const set = await this.toChangeSet(changes, lineSet, opened);
+    return { rows: this.parts.depositChanges.rows(set, changes.classes, opened).bytes(template), digests: () => ({}) };
+  }
+
+  /** The changes up to the state of a set. */
+  private async toChangeSet({ from, place }: AskedChanges, { state, ...lineSet }: LineSet, opened: RequestBooks): Promise<ChangeSet> {
+    const { books } = this.parts;
+    const first = place === undefined ? undefined : await books.findVersion(lineSet.organizationId, from.version!, opened);
+    return first ? { lineSet, from: first, to: state } : books.between(lineSet, { from, to: { version: numberOf(state!) } }, opened);
   }
 
   private async toSummary(
@@ -205,6 +206,8 @@ export class ProofService {
     return { rows: toSummaryRows(summary, groupBy, opened.snapshot).bytes(template), digests: () => digests };
   }
 }
+
+type AskedChanges = NonNullable<FileQuery['changes']>;
 
 /** Versions have the time of the database, and files that of the gateway. */
 const CLOCK_DIFFERENCE_MS = 300_000;

@@ -57,9 +57,9 @@ export class ErasureService {
     return version === null ? state : `${state!}, erased at ${version}`;
   }
 
-  /** True when a line of a set is of a gift of a donor who was erased after the set's state. */
-  isErasedIn(lineSet: LineSet, state: VersionStamp, books: RequestBooks): Promise<boolean> {
-    return this.store.isErasedIn(lineSet, state, books);
+  /** True when a line of a set in one of some states is of a gift of a donor who was erased after the last of them. */
+  isErasedIn(lineSet: LineSet, states: readonly VersionStamp[], books: RequestBooks): Promise<boolean> {
+    return this.store.isErasedIn(lineSet, states, books);
   }
 
   /**

@@ -26,6 +26,8 @@ export class FailedRows extends Error {
     override readonly cause: unknown,
     /** The paths of the lists that are null now. */
     readonly paths: readonly Path[],
+    /** The status of the answer without this failure. */
+    readonly status: number,
     /** The answer with null in place of each of them. */
     readonly readRest: () => { readonly data: object; readonly errors?: readonly object[] },
   ) {
@@ -41,15 +43,16 @@ export function toReadyAnswer(
 ): ReadyAnswer {
   if (body.kind !== 'complete') throw new Error('The answer of an operation is one piece');
   const text = writeRequestId(body.string, requestId);
+  const { asked, codes = codesOf(text), data } = outcome;
+  const answerStatus = toStatus(status, request, { codes, data });
   const paths: Path[] = [];
   const readRest = () => JSON.parse(insertions!.fill(text, () => ['null']).join('')) as ReturnType<FailedRows['readRest']>;
   const pieces = insertions!.fill(text, ({ path, content }): AnswerPiece[] => {
     paths.push(path);
-    return ['[', readRows(content, (error) => new FailedRows(error, paths, readRest)), ']'];
+    return ['[', readRows(content, (error) => new FailedRows(error, paths, answerStatus, readRest)), ']'];
   });
-  const { asked, codes = codesOf(text), data } = outcome;
   return {
-    status: toStatus(status, request, { codes, data }),
+    status: answerStatus,
     headers: [...headers].filter(([name]) => name !== 'content-length'),
     pieces,
     facts: asked && toFacts(asked),

@@ -65,7 +65,7 @@ function ChartPrint({ chart, print, nothing, place }: ChartPrintProps) {
   if (!isPrinting) return null;
   return (
     <PrintSheet {...print}>
-      <p>{describePrint(print.books)}</p>
+      <p>{describePrint(print)}</p>
       <p className="print-note">{chart?.summary ?? nothing}</p>
       {chart?.notes.map((note) => (
         <p key={note}>{note}</p>

@@ -1,0 +1,34 @@
+import { isNativeError } from 'node:util/types';
+import { findSqlFault } from '../data/postgres/sql-fault';
+import { AppError, describeError, OperatorError } from '../errors';
+import { listPlaces } from '../stack-positions';
+
+/** The words for an operator on an error that ends a command: one line where its message is made for operators, and else those of a crash. */
+export function describeCommandFailure(error: unknown): string {
+  if (!(error instanceof AppError)) return (isNativeError(error) ? findMessage(error) : undefined) ?? describeCrash(error);
+  const { cause, message } = error;
+  if (cause === undefined) return describeError(error);
+  // Without a connection no statement has read or written anything.
+  const isConnection = error.code === 'NO_DATA_SOURCE_CONNECTION' && isNativeError(cause);
+  return `${message}: ${isConnection ? lastLine(cause.message) : describeCommandFailure(cause)}`;
+}
+
+/** The words for an operator on an error that ends the process: its kind, its code and its places, or its message where it may be told. */
+export function describeCrash(error: unknown): string {
+  if (!isNativeError(error)) return 'Something else than an error was thrown';
+  if (error instanceof OperatorError) return error.message;
+  const words = findMessage(error) ?? findSqlFault(error)?.sqlState ?? ('code' in error ? String(error.code) : '');
+  return [`${error.name}${words && `: ${words}`}`, ...listPlaces(error)].join('\n');
+}
+
+/**
+ * The message of an error that was made for operators or by the system, or with which PostgreSQL names a table that is missing or lacks a
+ * grant. Any other message may repeat a donor's data.
+ */
+function findMessage(error: Error): string | undefined {
+  if (error instanceof OperatorError || 'syscall' in error) return error.message;
+  return findSqlFault(error)?.relation === undefined ? undefined : lastLine(error.message);
+}
+
+/** The last line of a text. Prisma's messages quote our code first and end with the reason. */
+const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';

@@ -98,8 +98,9 @@ describe('an analyst who draws a summary', () => {
     const page = await openChart(summary('WEEK', 'week'));
     await chart(page, 'Bar chart of all.byTransaction.amount by week, Jan 1, 2024 to Mar 4, 2024.').waitFor();
     expect((await chartTexts(page)).slice(0, 2)).toEqual(['Jan 1, 2024', '5,501.00']);
-    const color = () => page.locator('.chart-mark').first().evaluate('(mark) => getComputedStyle(mark).fill');
+    const color = () => page.evaluate<string>(`getComputedStyle(document.querySelector('.chart-mark')).fill`);
     const inLight = await color();
+    expect(inLight).toMatch(/^rgb/);
     await page.emulateMedia({ colorScheme: 'dark' });
     await until(async () => (await color()) !== inLight);
     await page.context().close();

@@ -1,10 +1,11 @@
 import { DESIGNATION, KEY, clip, toNames, toNaming, toWords } from './group-names';
-import { BESIDE, stack, toLength, type ChartBar, type ChartRow, type ChartSeries, type DrawnChart } from './drawn-chart';
+import { BESIDE, stack, type ChartBar, type ChartRow, type ChartSeries, type DrawnChart } from './drawn-chart';
 import { createCellFormat, type CellFormat } from '../values/cell-format';
 import { UNKNOWN } from '../values/figures';
 import { groupBy } from '../values/groups';
 import { disambiguate } from '../values/namesakes';
-import { atScale, readDecimal, writeDecimal } from '../values/exact-decimal';
+import { addUp, largestFirst } from '../values/exact-decimal';
+import { DAY, fillTimes, MONTH, QUARTER, timeKeys, YEAR } from '../values/time-keys';
 import type { ResultColumn, ResultRow, ResultTable } from '../rows/result-tables';
 import type { ColumnKind } from '../values/table-types';
 
@@ -27,8 +28,6 @@ const MAX_ROWS = 40;
 const MAX_PARTS = 40;
 /** The most series with colors of their own. */
 const MAX_COLORS = 8;
-const [DAY, WEEK, MONTH, QUARTER, YEAR] = ['key.day', 'key.week', 'key.month', 'key.quarter', 'key.year'] as const;
-const timeKeys: readonly string[] = [DAY, WEEK, MONTH, QUARTER, YEAR];
 /** The date of what a group is, such as a deposit: each deposit is of one day. */
 const OWN_DATES: readonly string[] = ['key.depositDate', 'key.transactionDate'];
 
@@ -170,8 +169,6 @@ const toTimeName = (time: string, { times, format }: Pick<Drawing, 'times' | 'fo
 
 const kindOf = ({ kind }: ResultColumn): ColumnKind => (kind === 'decimal' ? 'money' : 'count');
 const titleOf = ({ title, name }: ResultColumn): string => title ?? name;
-const bySize = (one: string | undefined, other: string | undefined): number =>
-  one === undefined || other === undefined ? Number(one === undefined) - Number(other === undefined) : toLength(other) - toLength(one);
 
 /** The figure itself, and that of the period that it is compared with. */
 const seriesOf = ({ column, compared }: Pick<Drawing, 'column' | 'compared'>): ChartSeries[] => [
@@ -204,7 +201,7 @@ function ofTimes(groups: readonly Group[], drawing: Drawing): DrawnChart {
   // Nothing came in where a whole table has no group. Elsewhere the group may be on another page.
   const nothing = table.isWhole ? (column.kind === 'decimal' ? '0.00' : '0') : undefined;
   const found = new Map(groups.map((group) => [group.time, group]));
-  const filled = fillTimes([...found.keys()].sort(), times).map(
+  const filled = fillTimes([...found.keys()].sort(), times.length === 1 ? times[0] : undefined).map(
     (time): Group =>
       found.get(time) ?? {
         time,
@@ -227,7 +224,7 @@ function ofTimes(groups: readonly Group[], drawing: Drawing): DrawnChart {
 }
 
 function ofNames(groups: readonly Group[], drawing: Drawing): DrawnChart {
-  const sorted = groups.toSorted((one, other) => bySize(one.value, other.value));
+  const sorted = groups.toSorted((one, other) => largestFirst(one.value, other.value));
   const rows = sorted.slice(0, MAX_ROWS).map((group) => toRow(group, [group.name, group.shortName], drawing));
   return { ...common(drawing), rows, summary: describe(drawing) + describeMost(rows[0]), notes: toOmission(sorted, drawing) };
 }
@@ -237,7 +234,7 @@ function ofDays(groups: readonly Group[], drawing: Drawing): DrawnChart {
   const found = groupBy(groups, ({ time }) => time);
   const times = [...found.keys()].sort();
   // Bars side by side look like a calendar, in which each day has its place.
-  const days = times.length > MAX_ROWS && drawing.times.length === 1 ? fillTimes(times, [DAY]) : times;
+  const days = times.length > MAX_ROWS && drawing.times.length === 1 ? fillTimes(times, DAY) : times;
   const rows = days.map((time) => {
     const name = toTimeName(time, drawing);
     return toDivided(name, name, found.get(time) ?? [], (part) => part.name, drawing);
@@ -258,7 +255,7 @@ function ofParts(groups: readonly Group[], drawing: Drawing): DrawnChart {
   );
   const names = [...groupBy(groups, ({ key }) => key).values()]
     .map((parts) => ({ parts, value: addUp(parts.map(({ value }) => value)) }))
-    .toSorted((one, other) => bySize(one.value, other.value));
+    .toSorted((one, other) => largestFirst(one.value, other.value));
   const shown = names.slice(0, MAX_ROWS);
   const isWhole = times.length > MAX_PARTS;
   const places = new Map(times.map(([time], place) => [time, place]));
@@ -318,37 +315,6 @@ function toDivided(
   const sum = format(addUp(values) ?? null, kind);
   return { label, shortLabel, bars: [{ text: values.includes(undefined) && sum !== UNKNOWN ? `${sum} + ${UNKNOWN}` : sum, marks }] };
 }
-
-/** Adds the known ones of exact values up; undefined where none is known. */
-function addUp(values: readonly (string | undefined)[]): string | undefined {
-  const known = values.flatMap((value) => readDecimal(value ?? null) ?? []);
-  if (known.length === 0) return undefined;
-  const scale = Math.max(...known.map((decimal) => decimal.scale));
-  return writeDecimal({ digits: known.reduce((sum, decimal) => sum + atScale(decimal, scale), 0n), scale });
-}
-
-/** Adds the days, weeks, months, quarters or years that have no groups, so that each has its place. */
-function fillTimes(times: readonly string[], keys: readonly string[]): string[] {
-  const [first, last] = [times[0], times.at(-1)];
-  const step = keys.length === 1 ? steps[keys[0] ?? ''] : undefined;
-  if (first === undefined || last === undefined || !step) return [...times];
-  const filled: string[] = [];
-  // UTC has no daylight saving time, so that no day is skipped.
-  for (const date = new Date(`${first}T00:00:00Z`); filled.at(-1) !== last && filled.length < MAX_TIMES; step(date)) {
-    filled.push(date.toISOString().slice(0, 10));
-  }
-  return filled.at(-1) === last ? filled : [...times];
-}
-
-/** Enough for ten years of days. */
-const MAX_TIMES = 3700;
-const steps: Readonly<Record<string, (date: Date) => unknown>> = {
-  [DAY]: (date) => date.setUTCDate(date.getUTCDate() + 1),
-  [WEEK]: (date) => date.setUTCDate(date.getUTCDate() + 7),
-  [MONTH]: (date) => date.setUTCMonth(date.getUTCMonth() + 1),
-  [QUARTER]: (date) => date.setUTCMonth(date.getUTCMonth() + 3),
-  [YEAR]: (date) => date.setUTCFullYear(date.getUTCFullYear() + 1),
-};
 
 /** Says which rows are not drawn, and what they come to where their values may be added up. */
 function toOmission(all: readonly { readonly value: string | undefined }[], { column, format }: Drawing): string[] {

@@ -99,7 +99,7 @@ test('an analyst who asks for a day before the first change reads which states t
     )
     .waitFor();
   await page.evaluate(`location.hash = '#reports/designations?period=all-time&state=soon'`);
-  await page.getByRole('alert').getByText('A part of this link cannot be read: state.').waitFor();
+  await page.getByRole('alert').getByText('A part of this link or saved report cannot be read: state.').waitFor();
   await page.context().close();
 });
 

@@ -193,7 +193,7 @@ test('months of gifts have the gifts of the month, and their deposits are not ad
 
 test('the bank tie-out is by the dates of deposits alone', async () => {
   const { page, faults } = await open('#reports/bank-tie-out?period=2026-01-01..2026-01-31&dateBasis=TRANSACTION_DATE');
-  await page.getByRole('alert').filter({ hasText: 'A part of this link cannot be read: dateBasis.' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'A part of this link or saved report cannot be read: dateBasis.' }).waitFor();
   await card(page, 'Net').getByText('500.00', { exact: true }).waitFor();
   expect(await basis(page).count()).toBe(0);
   await until(() => hashOf(page).includes('bank-tie-out'));

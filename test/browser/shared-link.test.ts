@@ -176,7 +176,7 @@ describe('an analyst who narrows the rows of a report', () => {
     await logIn(page);
     await page
       .getByRole('alert')
-      .filter({ hasText: `A part of this link cannot be read: ${unread.map(([name]) => name).join(', ')}.` })
+      .filter({ hasText: `A part of this link or saved report cannot be read: ${unread.map(([name]) => name).join(', ')}.` })
       .waitFor();
     await page.getByText('16 rows', { exact: true }).waitFor();
     await page.evaluate(

@@ -1,6 +1,6 @@
-import { defaultChoices, readAddress, toAddress, type ReportChoices } from '../../src/playground/web/choices/report-choices';
+import { defaultChoices, findUnread, readAddress, toAddress, type ReportChoices } from '../../src/playground/web/choices/report-choices';
 import { reportDefinitions, type ReportId } from '../../src/playground/web/choices/report-definitions';
-import { readSavedChoices, toSavedQuery } from '../../src/playground/web/reports/saved-choices';
+import { findUnreadSaved, readSavedChoices, toSavedQuery } from '../../src/playground/web/reports/saved-choices';
 
 const ids = Object.keys(reportDefinitions) as ReportId[];
 
@@ -36,6 +36,29 @@ test('a saved report has the period that programs get', () => {
   expect(readSavedChoices({ query, variables, period: 'LAST_WEEK' })?.period).toBe('last-week');
   expect(readSavedChoices({ query, variables, period: null })?.period).toBe('2026-03-01..2026-03-31');
   expect(readSavedChoices({ query })?.period).toBe('last-month');
+});
+
+test('a link and a saved report have the largest ids', () => {
+  const largest = { ...defaultChoices('gifts'), funds: [1, Number.MAX_SAFE_INTEGER], donor: Number.MAX_SAFE_INTEGER };
+  expect(readAddress(toAddress(largest))).toEqual(largest);
+  const query = toSavedQuery(largest, { query: '{ viewer { username } }', variables: {}, list: '' });
+  expect(readSavedChoices({ query })).toEqual(largest);
+  expect([...findUnreadSaved(query)]).toEqual([]);
+});
+
+test('a saved report tells which of its choices cannot be read, and its address keeps them', () => {
+  const query = '# Reports mode: #reports/gifts?fund=12&fund=9007199254740993&donor=x\n{ viewer { username } }';
+  const choices = { ...defaultChoices('gifts'), funds: [12] };
+  expect(readSavedChoices({ query })).toEqual(choices);
+  const unread = findUnreadSaved(query);
+  expect([...unread]).toEqual([
+    ['fund', '9007199254740993'],
+    ['donor', 'x'],
+  ]);
+  const address = toAddress(choices, unread);
+  expect(readAddress(address)).toEqual(choices);
+  expect(findUnread(address, choices).toString()).toBe(unread.toString());
+  expect([...findUnreadSaved('{ viewer { username } }')]).toEqual([]);
 });
 
 test('a link to no report leads nowhere', () => {

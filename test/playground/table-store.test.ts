@@ -222,6 +222,14 @@ describe('a table of the worker', () => {
     expect(shownRows(store, { filters: [{ column: 'at', min: '2024-02-04', max: '2024-02-04' }] })).toEqual([rows[1]]);
   });
 
+  test('has an instant in its day by the clock of the column’s time zone, and finds it by how it is shown', () => {
+    const instants: TableColumn[] = [{ id: 'at', title: 'Changed', kind: 'instant', adds: false, timeZone: 'Pacific/Kiritimati' }];
+    const rows = [['2024-02-03T09:00:00.000Z'], ['2024-02-03T10:00:00.000Z'], ['2024-02-04T09:00:00.000Z'], ['2024-02-04T10:00:00.000Z']];
+    const store = storeRows(instants, rows, LOCALES);
+    expect(shownRows(store, { filters: [{ column: 'at', min: '2024-02-04', max: '2024-02-04' }] })).toEqual(rows.slice(1, 3));
+    expect(shownRows(store, { search: 'Feb 5' })).toEqual([rows[3]]);
+  });
+
   test('hands out no rows of an arrangement that is out of date', () => {
     const store = storeRows(
       columns,

@@ -102,7 +102,7 @@ function ChartPrint({ chart, draw, print, place, note }: ChartPrintProps) {
   if (!isPrinting) return null;
   return (
     <PrintSheet {...print}>
-      <p>{describePrint(print.books)}</p>
+      <p>{describePrint(print)}</p>
       {chart && draw ? (
         <>
           <p className="print-note">{chart.summary}</p>

@@ -19,11 +19,12 @@ interface FilterBarProps {
   readonly needs: FilterName | undefined;
   readonly names: Names;
   readonly today: string;
+  readonly timeZone: string;
   readonly onChange: (choices: ReportChoices) => void;
 }
 
 /** Shows the conditions of a report, each with a way to take it away, and adds others. */
-export function FilterBar({ provision, choices, filters, needs, names, today, onChange }: FilterBarProps) {
+export function FilterBar({ provision, choices, filters, needs, names, today, timeZone, onChange }: FilterBarProps) {
   const [chosen, setChosen] = useState<FilterName>();
   const bar = useRef<HTMLDivElement>(null);
   const adder = useRef<HTMLButtonElement>(null);
@@ -102,7 +103,7 @@ export function FilterBar({ provision, choices, filters, needs, names, today, on
       )}
       {open && (
         <div ref={editor} className="filter-editor" onKeyDown={press}>
-          <FilterEditor key={open} {...{ provision, choices, names, today }} name={open} onChange={add} />
+          <FilterEditor key={open} {...{ provision, choices, names, today, timeZone }} name={open} onChange={add} />
           {!isMissing && (
             <button type="button" onClick={close}>
               Close
@@ -114,11 +115,11 @@ export function FilterBar({ provision, choices, filters, needs, names, today, on
   );
 }
 
-interface FilterEditorProps extends Pick<FilterBarProps, 'provision' | 'choices' | 'names' | 'today' | 'onChange'> {
+interface FilterEditorProps extends Pick<FilterBarProps, 'provision' | 'choices' | 'names' | 'today' | 'timeZone' | 'onChange'> {
   readonly name: FilterName;
 }
 
-function FilterEditor({ name, provision, choices, names, today, onChange }: FilterEditorProps) {
+function FilterEditor({ name, provision, choices, names, today, timeZone, onChange }: FilterEditorProps) {
   const title = filterTitles[name];
   switch (name) {
     case 'funds':
@@ -160,7 +161,7 @@ function FilterEditor({ name, provision, choices, names, today, onChange }: Filt
         />
       );
     case 'since':
-      return <SinceField {...{ provision, choices, today, onChange }} />;
+      return <SinceField {...{ provision, choices, today, timeZone, onChange }} />;
     case 'state':
       return (
         <StateField key={choices.state} {...{ title, today }} state={choices.state} onChange={(state) => onChange({ ...choices, state })} />

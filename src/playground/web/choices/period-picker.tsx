@@ -1,5 +1,5 @@
 import { useRef, useState, type FocusEvent, type KeyboardEvent } from 'react';
-import { CalendarDate, parseDate } from '@internationalized/date';
+import { parseDate } from '@internationalized/date';
 import {
   Button,
   CalendarCell,
@@ -20,7 +20,7 @@ import {
 import { isPeriodName, toPeriodDates, type PeriodName, type Today } from '../../../values/periods';
 import { useFieldFocus } from '../look/field-focus';
 import { ChoiceField } from './choice-field';
-import { findPeriod, presets, type Period } from '../values/periods';
+import { FIRST_DAY, findPeriod, presets, type Period } from '../values/periods';
 
 interface PeriodPickerProps {
   /** The name of a preset, or two dates. */
@@ -58,8 +58,7 @@ interface DatesFieldProps extends Period {
   readonly onChange: (dates: string) => void;
 }
 
-/** Two digits typed as a year are a year of the first century, of which the books know nothing. */
-const FIRST_DAY = new CalendarDate(1900, 1, 1);
+const firstDay = parseDate(FIRST_DAY);
 
 const BACKWARDS = 'The first date comes after the last one.';
 const TOO_EARLY = 'Write a year of four digits, from 1900 on.';
@@ -80,7 +79,7 @@ function DatesField({ startDate, endDate, onChange }: DatesFieldProps) {
   };
   /** The dates that the report is not of yet; undefined for none, and for ones that cannot be taken. */
   const toNext = (dates: DateRange | null): string | undefined => {
-    if (dates === null || dates.start.compare(dates.end) > 0 || dates.start.compare(FIRST_DAY) < 0) return undefined;
+    if (dates === null || dates.start.compare(dates.end) > 0 || dates.start.compare(firstDay) < 0) return undefined;
     const text = toText(dates.start.toString(), dates.end.toString());
     return before && text === toText(before.start.toString(), before.end.toString()) ? undefined : text;
   };
@@ -100,7 +99,7 @@ function DatesField({ startDate, endDate, onChange }: DatesFieldProps) {
         className="date-range"
         value={range}
         onChange={setRange}
-        minValue={FIRST_DAY}
+        minValue={firstDay}
         // Otherwise dates that cannot be taken are told of only when the field is left, and Enter seems to do nothing.
         validationBehavior="aria"
         onOpenChange={(isOpen) => isOpen || commit()}

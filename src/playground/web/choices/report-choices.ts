@@ -94,15 +94,19 @@ export function carryChoices(report: ReportId, from: ReportChoices | undefined):
 }
 
 const PREFIX = '#reports/';
-const ID = /^\d{1,15}$/;
 const AMOUNT = /^(?!-0\.00$)-?(0|[1-9]\d{0,11})\.\d\d$/;
+/** An id is exact as a number up to 2^53 − 1, which is the largest one of the gateway. */
+const isId = (text: string): boolean => /^\d+$/.test(text) && Number.isSafeInteger(Number(text));
 const isAmount = (text: string): boolean => AMOUNT.test(text);
 const isState = (text: string): boolean => isDate(text) || isVersion(text);
 /** Any day will do to see whether a text is a period. */
 const someDay = { today: '2000-01-01', fiscalYearStart: 1 };
 
-/** Writes the choices as the part of the page's address behind `#`, without those that are the report's defaults. */
-export function toAddress(choices: ReportChoices): string {
+/**
+ * Writes the choices as the part of the page's address behind `#`, without those that are the report's defaults. Parameters that could not
+ * be read stay in the address when they are given, so that the page tells of them again after a reload.
+ */
+export function toAddress(choices: ReportChoices, unread?: URLSearchParams): string {
   const before = defaultChoices(choices.report);
   const parameters = new URLSearchParams();
   for (const name of [
@@ -125,6 +129,7 @@ export function toAddress(choices: ReportChoices): string {
   for (const id of choices.funds) parameters.append('fund', String(id));
   if (choices.donor !== undefined) parameters.set('donor', String(choices.donor));
   for (const name of ['paymentTypes', 'accountTypes', 'statuses'] as const) for (const text of choices[name]) parameters.append(name, text);
+  for (const [name, value] of unread ?? []) parameters.append(name, value);
   const query = parameters.toString();
   return PREFIX + choices.report + (query === '' ? '' : `?${query}`);
 }
@@ -152,12 +157,8 @@ export function readAddress(hash: string): ReportChoices | undefined {
     compare: text('compare', before.compare, (value) => isComparable(definitionOf(report)) && Object.hasOwn(comparisons, value)),
     splitBy: text('splitBy', before.splitBy, (value) => splitBy?.some((each) => each === value) ?? false),
     limit: top?.limits.includes(limit) ? limit : before.limit,
-    funds: offered('funds', parameters.getAll('fund'))
-      .filter((value) => ID.test(value))
-      .map(Number),
-    donor: offered('donor', parameters.getAll('donor'))
-      .filter((value) => ID.test(value))
-      .map(Number)[0],
+    funds: offered('funds', parameters.getAll('fund')).filter(isId).map(Number),
+    donor: offered('donor', parameters.getAll('donor')).filter(isId).map(Number)[0],
     ...(filters.includes('giftDate') && { giftDateFrom: text('giftDateFrom', '', isDate), giftDateTo: text('giftDateTo', '', isDate) }),
     ...(filters.includes('amount') && { amountMin: text('amountMin', '', isAmount), amountMax: text('amountMax', '', isAmount) }),
     paymentTypes: offered('paymentTypes', parameters.getAll('paymentTypes')),
@@ -169,8 +170,8 @@ export function readAddress(hash: string): ReportChoices | undefined {
   };
 }
 
-/** The names of an address's parameters whose values the choices do not have, because nobody could read them. */
-export function findUnread(hash: string, choices: ReportChoices): string[] {
+/** The parameters of an address whose values the choices do not have, because nobody could read them. */
+export function findUnread(hash: string, choices: ReportChoices): URLSearchParams {
   const [, query = ''] = hash.split('?', 2);
   const [, readQuery = ''] = toAddress(choices).split('?', 2);
   const read = new URLSearchParams(readQuery);
@@ -178,5 +179,5 @@ export function findUnread(hash: string, choices: ReportChoices): string[] {
   const unread = [...new URLSearchParams(query)].filter(
     ([name, value]) => !isViewParameter(name) && !read.getAll(name).includes(value) && String(before[name]) !== value,
   );
-  return [...new Set(unread.map(([name]) => name))];
+  return new URLSearchParams(unread);
 }

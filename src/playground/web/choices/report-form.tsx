@@ -11,6 +11,8 @@ import type { Names } from './report-names';
 interface ReportFormProps {
   readonly provision: string;
   readonly now: Today;
+  /** The time zone of the organization. */
+  readonly timeZone: string;
   /** False for a person who may read no donors, and so may not look for one. */
   readonly readsDonors: boolean;
   readonly choices: ReportChoices;
@@ -19,7 +21,7 @@ interface ReportFormProps {
 }
 
 /** The choices of a report: its period, what it is compared with, its conditions and how it is divided. */
-export function ReportForm({ provision, now, readsDonors, choices, names, onChange }: ReportFormProps) {
+export function ReportForm({ provision, now, timeZone, readsDonors, choices, names, onChange }: ReportFormProps) {
   const definition = definitionOf(choices.report);
   const { rows, filters, needs, splitBy, top, hasFixedDates, hasFixedPending } = definition;
   if (rows === 'versions') return null;
@@ -53,7 +55,7 @@ export function ReportForm({ provision, now, readsDonors, choices, names, onChan
         />
       )}
       <FilterBar
-        {...{ provision, choices, needs, names, onChange }}
+        {...{ provision, choices, needs, names, timeZone, onChange }}
         today={now.today}
         filters={readsDonors ? filters : filters.filter((name) => name !== 'donor')}
       />

@@ -4,6 +4,7 @@ import { ALL_TIME } from '../../../values/dates';
 import receiptsQuery from '../queries/receipts.graphql?raw';
 import { askGateway } from '../session/gateway-client';
 import { createCellFormat } from '../values/cell-format';
+import { FIRST_DAY } from '../values/periods';
 import { filterTitles } from './choice-texts';
 import { fetchCloses, useClosesChanges, type Close } from './closes';
 import type { ReportChoices } from './report-choices';
@@ -13,28 +14,30 @@ interface SinceFieldProps {
   readonly provision: string;
   readonly choices: ReportChoices;
   readonly today: string;
+  /** The time zone in which closes and files are dated. */
+  readonly timeZone: string;
   readonly onChange: (choices: ReportChoices) => void;
 }
 
 /** Asks for the state that changes begin with: that of a file that the person took, of a day's end, or after a change. */
-export function SinceField({ provision, choices, today, onChange }: SinceFieldProps) {
+export function SinceField({ provision, choices, today, timeZone, onChange }: SinceFieldProps) {
   const [files, setFiles] = useState<readonly TakenFile[]>();
   const [closes, setCloses] = useState<readonly Close[]>([]);
   const [problem, setProblem] = useState('');
   useEffect(() => {
     const controller = new AbortController();
     askGateway<ReceiptsQuery>(provision, { query: receiptsQuery }, controller.signal).then(
-      ({ receipts, history }) => setFiles(toTakenFiles(receipts?.nodes ?? [], history?.earliest.number ?? 0)),
+      ({ receipts, history }) => setFiles(toTakenFiles(receipts?.nodes ?? [], history?.earliest.number ?? 0, timeZone)),
       (error: unknown) => {
         if (!controller.signal.aborted) setProblem((error as Error).message);
       },
     );
     return () => controller.abort();
-  }, [provision]);
+  }, [provision, timeZone]);
   const changes = useClosesChanges();
   useEffect(() => {
     const controller = new AbortController();
-    fetchCloses(provision, { signal: controller.signal, withMonths: true }).then(
+    fetchCloses(provision, { signal: controller.signal }).then(
       (found) => setCloses(found.filter(({ isKept }) => isKept)),
       () => undefined,
     );
@@ -69,9 +72,11 @@ export function SinceField({ provision, choices, today, onChange }: SinceFieldPr
                   }
                 >
                   <strong>
-                    {format(startDate, 'date')} – {format(through, 'date')}
+                    {startDate === FIRST_DAY ? 'Through' : `${format(startDate, 'date')} –`} {format(through, 'date')}
                   </strong>
-                  <span>closed {format(closedAt, 'instant')}</span>
+                  <span>
+                    closed {format(closedAt, 'instant', timeZone)} ({timeZone})
+                  </span>
                 </button>
               </li>
             ))}
@@ -109,7 +114,7 @@ interface TakenFile {
 type Receipt = NonNullable<ReceiptsQuery['receipts']>['nodes'][number];
 
 /** The files that arrived whole and whose state is kept. Of those of one range and one state, the newest stands for all. */
-function toTakenFiles(receipts: readonly Receipt[], earliest: number): TakenFile[] {
+function toTakenFiles(receipts: readonly Receipt[], earliest: number, timeZone: string): TakenFile[] {
   const { format } = createCellFormat(navigator.languages);
   const known = new Map<string, TakenFile>();
   for (const { id, operation, startedAt, outcome, startDate, endDate, pending, conditions, dataVersion } of receipts) {
@@ -133,7 +138,7 @@ function toTakenFiles(receipts: readonly Receipt[], earliest: number): TakenFile
       id,
       name: isOfGifts ? `${range}, by gift date` : range,
       about: [
-        `${format(startedAt, 'instant')}, after change ${format(dataVersion, 'count')}`,
+        `${format(startedAt, 'instant', timeZone)} (${timeZone}), after change ${format(dataVersion, 'count')}`,
         toReport(operation),
         ...(isNarrowed ? ['narrowed by filters, which are not kept'] : []),
       ].join(' · '),

@@ -1,8 +1,9 @@
+import { parseAbsolute, toCalendarDateTime } from '@internationalized/date';
 import { convertDateToSerialNumber, getCellAddress, sanitizeTextContent } from 'write-excel-file/utility';
-import type { Cell, ColumnKind } from '../values/table-types';
+import type { Cell, ColumnKind, TableColumn } from '../values/table-types';
 
 /** The formats of a spreadsheet's cells. A text has none. */
-export const cellFormats: Readonly<Partial<Record<ColumnKind, string>>> = {
+const cellFormats: Readonly<Partial<Record<ColumnKind, string>>> = {
   money: '#,##0.00',
   count: '#,##0',
   percent: '0.00%',
@@ -10,6 +11,12 @@ export const cellFormats: Readonly<Partial<Record<ColumnKind, string>>> = {
   month: 'mmm yyyy',
   instant: 'yyyy-mm-dd hh:mm:ss "UTC"',
 };
+
+/** The format of a column's cells. The title of a column with a time zone names it. */
+export function formatOf({ kind, timeZone }: Pick<TableColumn, 'kind' | 'timeZone'>): { readonly format?: string } {
+  const format = kind === 'instant' && timeZone !== undefined ? 'yyyy-mm-dd hh:mm:ss' : cellFormats[kind];
+  return format === undefined ? {} : { format };
+}
 
 /** Excel keeps 15 digits of a number, all of which a double holds exactly. It replaces further ones by zeros. */
 const MAX_DIGITS = 15;
@@ -25,11 +32,11 @@ const CUT = '… (cut: a cell holds no more)';
 const CHARACTER_CODE = /_(?=x[0-9A-Fa-f]{4}_)/g;
 
 /** Converts a value to the number that its cell holds; undefined for one that is text, or that a number does not hold exactly. */
-export function toCellNumber(value: Cell, kind: ColumnKind): number | undefined {
+export function toCellNumber(value: Cell, kind: ColumnKind, timeZone?: string): number | undefined {
   if (value === null || typeof value === 'boolean' || kind === 'text' || kind === 'word') return undefined;
   const text = String(value);
   if (kind === 'date' || kind === 'month') return DATE.test(text) ? toSerial(text) : undefined;
-  if (kind === 'instant') return INSTANT.test(text) ? toSerial(text) : undefined;
+  if (kind === 'instant') return INSTANT.test(text) && !Number.isNaN(Date.parse(text)) ? toSerial(toClock(text, timeZone)) : undefined;
   if (!DECIMAL.test(text) || countDigits(text) > MAX_DIGITS) return undefined;
   // A cell of 12.5 % holds 0.125. Writing the exponent moves the point without rounding twice.
   return Number(kind === 'percent' ? `${text}e-2` : text);
@@ -41,6 +48,9 @@ function countDigits(text: string): number {
   return (whole + decimals.replace(/0+$/, '')).replace(/^0+/, '').length;
 }
 
+/** The time that a clock of a time zone shows at an instant, as if it were UTC: a cell has no time zone. */
+const toClock = (instant: string, timeZone = 'UTC'): string => `${toCalendarDateTime(parseAbsolute(instant, timeZone)).toString()}Z`;
+
 /** Date.parse reads a date without a time as midnight in UTC, so the computer's time zone does not move it. */
 function toSerial(text: string): number | undefined {
   const time = Date.parse(text);
@@ -51,10 +61,16 @@ function toSerial(text: string): number | undefined {
  * Writes a cell. An unknown value and a percentage that cannot be have no cell. `row` and `column` begin with 0; `style` is the number of the
  * column's style in the file.
  */
-export function writeCell(value: Cell, kind: ColumnKind, row: number, column: number, style: string | undefined): string {
+export function writeCell(
+  value: Cell,
+  { kind, timeZone }: Pick<TableColumn, 'kind' | 'timeZone'>,
+  row: number,
+  column: number,
+  style: string | undefined,
+): string {
   if (value === null) return '';
   const address = getCellAddress(row, column);
-  const number = toCellNumber(value, kind);
+  const number = toCellNumber(value, kind, timeZone);
   if (number !== undefined) return `<c r="${address}"${style === undefined ? '' : ` s="${style}"`}><v>${number}</v></c>`;
   if (typeof value === 'boolean') return `<c r="${address}" t="b"><v>${value ? 1 : 0}</v></c>`;
   return `<c r="${address}" t="inlineStr"><is><t xml:space="preserve">${toTextContent(String(value))}</t></is></c>`;

@@ -4,7 +4,7 @@ import { getCellAddress } from 'write-excel-file/utility';
 import type { ColumnKind, Row, TableColumn } from '../values/table-types';
 import { createBlobCollector } from './blob-collector';
 import { readChunks, type FileContent, type FileFact, type WriteOptions } from './file-content';
-import { cellFormats, toCellNumber, writeCell } from './xlsx-cells';
+import { formatOf, toCellNumber, writeCell } from './xlsx-cells';
 
 const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const ROWS_SHEET = 'xl/worksheets/sheet1.xml';
@@ -53,13 +53,13 @@ function addPart(zip: Zip, path: string): ZipDeflate {
 
 /** Makes a workbook whose first sheet has a header and one sample row, and gives its parts by their paths. */
 async function makeWorkbook({ columns, title, facts }: FileContent): Promise<Record<string, Uint8Array>> {
-  const header = columns.map((column) => ({ value: column.title, type: String, fontWeight: 'bold' as const }));
-  const sample = columns.map(({ kind }) => ({ value: 0, type: Number, ...formatOf(kind) }));
+  const header = columns.map((column) => ({ value: titleOf(column), type: String, fontWeight: 'bold' as const }));
+  const sample = columns.map((column) => ({ value: 0, type: Number, ...formatOf(column) }));
   const workbook = await writeWorkbook([
     {
       sheet: 'Rows',
       data: [header, sample],
-      columns: columns.map(({ kind, title: name }) => ({ width: widthOf(kind, name) })),
+      columns: columns.map((column) => ({ width: widthOf(column.kind, titleOf(column)) })),
       stickyRowsCount: 1,
     },
     { sheet: 'Totals', data: writeFacts(title, facts), columns: [{ width: 32 }, { width: 44 }] },
@@ -67,10 +67,8 @@ async function makeWorkbook({ columns, title, facts }: FileContent): Promise<Rec
   return unzipSync(new Uint8Array(await workbook.arrayBuffer()));
 }
 
-const formatOf = (kind: ColumnKind): { format?: string } => {
-  const format = cellFormats[kind];
-  return format === undefined ? {} : { format };
-};
+/** The title of a column, with the time zone that its cells cannot name. */
+const titleOf = ({ title, timeZone }: TableColumn): string => (timeZone === undefined ? title : `${title} (${timeZone})`);
 
 function writeFacts(title: string, facts: readonly FileFact[]): SheetData {
   return [
@@ -80,7 +78,7 @@ function writeFacts(title: string, facts: readonly FileFact[]): SheetData {
     ],
     ...facts.map(({ name, value, kind }) => {
       const number = toCellNumber(value, kind);
-      if (number !== undefined) return [name, { value: number, type: Number, align: 'left' as const, ...formatOf(kind) }];
+      if (number !== undefined) return [name, { value: number, type: Number, align: 'left' as const, ...formatOf({ kind }) }];
       return [name, value === null ? null : { value: String(value), type: String }];
     }),
   ];
@@ -112,7 +110,7 @@ function splitSheet(xml: string): { readonly before: string; readonly styles: re
 
 /** Writes a row of a sheet; a row without any cell is left out. `index` begins with 0, which is the header's. */
 function writeRow(row: Row, columns: readonly TableColumn[], styles: readonly (string | undefined)[], index: number): string {
-  const cells = columns.map(({ kind }, position) => writeCell(row[position] ?? null, kind, index, position, styles[position]));
+  const cells = columns.map((column, position) => writeCell(row[position] ?? null, column, index, position, styles[position]));
   const text = cells.join('');
   return text === '' ? '' : `<row r="${index + 1}">${text}</row>`;
 }

@@ -12,6 +12,8 @@ import { ModalDialog } from '../dialogs/modal-dialog';
 interface ClosesProps {
   readonly provision: string;
   readonly now: Today;
+  /** The time zone in which closes are dated. */
+  readonly timeZone: string;
 }
 
 /** A button, and the dialog in which months are closed and reopened. The gateway refuses whoever lacks the privilege. */
@@ -43,7 +45,7 @@ function toFault(error: unknown): Outcome {
 
 type ClosedMonths = ClosePeriodMutation['closePeriod']['close']['months'];
 
-function Closes({ provision, now, onDone }: ClosesProps & { readonly onDone: () => void }) {
+function Closes({ provision, now, timeZone, onDone }: ClosesProps & { readonly onDone: () => void }) {
   const [closes, setCloses] = useState<readonly Close[]>();
   const [outcome, setOutcome] = useState<Outcome>();
   /** The work that is under way, in words; undefined without any. */
@@ -104,7 +106,7 @@ function Closes({ provision, now, onDone }: ClosesProps & { readonly onDone: () 
                 {closes?.map((each) => (
                   <li key={each.version}>
                     <span>
-                      Through {format(each.through, 'date')}, closed {format(each.closedAt, 'instant')}
+                      Through {format(each.through, 'date')}, closed {format(each.closedAt, 'instant', timeZone)} ({timeZone})
                     </span>
                     <Button aria-label={`Reopen the close through ${format(each.through, 'date')}`} onPress={() => setReopened(each)}>
                       Reopen

@@ -12,6 +12,8 @@ export type PageMode =
       readonly choices: ReportChoices | undefined;
       /** The rows that a followed link names. */
       readonly view?: ViewParameters | undefined;
+      /** The parameters of an opened saved report that nobody can read. They stay in the address. */
+      readonly unread?: URLSearchParams;
     }
   /** A saved report by its name. */
   | { readonly kind: 'saved'; readonly name: string }
@@ -48,7 +50,7 @@ const toHash = (mode: PageMode): string =>
     : mode.kind === 'saved'
       ? SAVED + encodeURIComponent(mode.name)
       : mode.choices
-        ? toAddress(mode.choices)
+        ? toAddress(mode.choices, mode.unread)
         : '#reports';
 
 /** Turns to another mode. `step` is false for one that takes the place of the present one in the browser's history. */

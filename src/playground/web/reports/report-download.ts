@@ -6,6 +6,7 @@ import { describeArrangement, describeLost } from '../rows/filter-text';
 import type { TableClient } from '../rows/table-client';
 import { describeFetched } from '../choices/choice-texts';
 import { bridgeFacts } from './change-bridge';
+import { describeLate } from './late-changes';
 import { describeCrossings } from './period-crossings';
 import { dateBases, definitionOf, pendingChoices } from '../choices/report-definitions';
 import { explainState, type ReportResult } from './use-report';
@@ -45,7 +46,7 @@ export function toDownload({ result, view, conditions, client, provision }: Show
 }
 
 function toFacts(
-  { plan, table, figures, bridge, crossings }: ReportResult,
+  { plan, table, figures, bridge, crossings, late }: ReportResult,
   { arranged, arrangement }: TableView,
   conditions: readonly string[],
 ): FileFact[] {
@@ -56,7 +57,7 @@ function toFacts(
   const dateOf = choices.dateBasis === 'TRANSACTION_DATE' ? 'gift date' : 'deposit date';
   const all = figures?.all;
   const { rows, hasFixedDates } = definitionOf(choices.report);
-  const crossed = describeCrossings(plan, crossings);
+  const known = [describeCrossings(plan, crossings), describeLate(late)].filter((each) => each !== undefined);
   const isShare = choices.funds.length > 0;
   const isPending = choices.pending === 'ONLY';
   const hasPendingPart = !isPending && figures !== undefined && figures.pending.transactions > 0;
@@ -70,7 +71,7 @@ function toFacts(
     ...(rows === 'versions' ? [] : [text('Pending deposits', pendingChoices[choices.pending])]),
     ...conditions.map((condition) => text('Condition', condition)),
     ...describeArrangement(arrangement, plan.columns, String).map((condition) => text('Rows of this file', condition)),
-    ...(crossed === undefined ? [] : [text('To know', crossed)]),
+    ...known.map((each) => text('To know', each)),
     ...(bridge ? bridgeFacts({ choices, bridge }) : []),
     count('Version of the books', table.version),
     ...(table.digest === null ? [] : [text('Digest of the lines', table.digest)]),

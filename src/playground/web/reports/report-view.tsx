@@ -28,6 +28,7 @@ import { ReportForm } from '../choices/report-form';
 import { useNames, type Names } from '../choices/report-names';
 import { toSavedContent } from './saved-choices';
 import { StateNote } from './state-note';
+import { describeLate } from './late-changes';
 import { LateNote } from './late-note';
 import { planReport, useReport, type ReportPlan, type ReportResult } from './use-report';
 
@@ -72,14 +73,14 @@ export function ReportView({
   );
   const { state, run, stop } = useReport(plan, { provision, client, onSessionChange });
   const named = { fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] };
-  const names = useNames(provision, named, state.kind === 'done' ? state.result : undefined);
+  const names = useNames(provision, named, state.kind === 'done' ? state.result.table : undefined);
   const [copied, setCopied] = useState('');
   // The chart stays in front when another period is chosen.
   const [tab, setTab] = useState<Key>('table');
   const kept = useRef<KeptView>({});
   useEffect(() => setCopied(''), [choices]);
   const unreadView = useLinkedView(linked, plan?.columns, kept);
-  const unread = [...findUnread(location.hash, choices), ...unreadView];
+  const unread = [...new Set([...findUnread(location.hash, choices).keys(), ...unreadView])];
   /** The search and the filters that a saved report and programs go without, in words. */
   const toLost = () =>
     plan && describeLost(toArrangement(plan.columns, kept.current, navigator.languages), plan.columns, navigator.languages);
@@ -125,10 +126,10 @@ export function ReportView({
         </div>
         <p role="status">{copied}</p>
       </header>
-      <ReportForm {...{ provision, choices, names, onChange, now, readsDonors }} />
+      <ReportForm {...{ provision, choices, names, onChange, now, timeZone, readsDonors }} />
       {unread.length > 0 && (
         <p className="problem" role="alert">
-          A part of this link cannot be read: {unread.join(', ')}. The report is of its usual choices there.
+          A part of this link or saved report cannot be read: {unread.join(', ')}. The report is of its usual choices there.
         </p>
       )}
       {timeZone !== viewer.timeZone && (
@@ -190,7 +191,7 @@ interface ResultProps {
 
 function Result({ provision, client, result, names, mayOpenDonors, onChange, onSessionChange, tab, onTab, kept }: ResultProps) {
   const [view, setView] = useState<TableView>();
-  const { plan, table, figures, bridge, crossings } = result;
+  const { plan, table, figures, bridge, crossings, late } = result;
   const { choices } = plan;
   const crossed = useMemo(() => describeCrossings(plan, crossings), [plan, crossings]);
   const isKnown = figures?.all.byAllocation.unknown === 0;
@@ -205,9 +206,9 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
   const lines = useMemo(() => {
     const shown = toConditions(choices, nameOf, writeValue).map(({ text }) => text);
     const told = figures ? [describeFigures(plan, figures)] : bridge ? [describeBridge({ choices, bridge })] : [];
-    const found = [...told, ...(crossed === undefined ? [] : [crossed])];
+    const found = [...told, ...[crossed, describeLate(late)].filter((each) => each !== undefined)];
     return [...toPrintLines(plan), ...shown, ...found];
-  }, [plan, choices, nameOf, figures, bridge, crossed]);
+  }, [plan, choices, nameOf, figures, bridge, crossed, late]);
   const totals = useMemo(() => (figures && choices.limit === 0 ? toTotals(figures, columns) : undefined), [figures, columns, choices]);
   const open = useMemo(() => {
     const cellOf = (row: Row, id: string) => row[columns.findIndex((column) => column.id === id)];
@@ -236,14 +237,14 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
     return opens && ((row: Row) => (isKept(columns, row) ? `${opens} ${String(row[place])}` : undefined));
   }, [columns, opens]);
   const books = describeBooks(table.version, choices.state !== '');
-  const print = useMemo(() => ({ title, lines, books }), [title, lines, books]);
+  const print = useMemo(() => ({ title, lines, books, timeZone: plan.timeZone }), [title, lines, books, plan]);
   const isPart = view !== undefined && view.arranged.count < table.count;
   const chartPrint = isPart ? { ...print, lines: [...lines, ALL_ROWS_DRAWN] } : print;
   return (
     <>
       {figures && <FigureCards {...{ plan, figures }} />}
       {bridge && <BridgeTable {...{ choices, bridge }} />}
-      {figures && mayOpenDonors && <LateNote {...{ provision, plan, onChange }} />}
+      <LateNote {...{ choices, late, onChange }} />
       {crossed !== undefined && (
         <p className="report-crossings" role="note">
           {crossed}

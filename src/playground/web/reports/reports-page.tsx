@@ -10,7 +10,7 @@ import { useTableClient } from '../rows/table-client';
 import { carryChoices, defaultChoices, type ReportChoices } from '../choices/report-choices';
 import { definitionOf, reportDefinitions, type ReportId } from '../choices/report-definitions';
 import { ReportView } from './report-view';
-import { readSavedChoices } from './saved-choices';
+import { findUnreadSaved, readSavedChoices } from './saved-choices';
 import { SavedView } from './saved-view';
 
 /** More than these are in the list of all saved reports alone. */
@@ -39,6 +39,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
     lastPlace.current = place;
   }, [place]);
   const readsDonors = mayReadDonors(viewer);
+  const timeZone = toKnownZone(viewer.timeZone);
   const offered = (Object.keys(reportDefinitions) as ReportId[]).filter((id) => readsDonors || !definitionOf(id).isPersonal);
   const [saved, setSaved] = useState<readonly SavedReport[]>([]);
   const [savedProblem, setSavedProblem] = useState('');
@@ -64,7 +65,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
       // A link to a saved report gives its place to the report, or to the list. Otherwise Back would lead from the report to the link, and on
       // to the report.
       const isLink = mode.kind === 'saved' && mode.name !== '';
-      if (its) return setMode({ kind: 'reports', choices: its }, !isLink);
+      if (its) return setMode({ kind: 'reports', choices: its, unread: findUnreadSaved(report.query) }, !isLink);
       if (isLink) setMode(NO_REPORT, false);
       onShowGraphql({ query: report.query, variables: JSON.stringify(report.variables, null, 2) });
     },
@@ -88,7 +89,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
           ))}
           {mayClose(viewer) && (
             <li>
-              <ClosesDialog {...{ provision }} now={findToday({ ...viewer, timeZone: toKnownZone(viewer.timeZone) })} />
+              <ClosesDialog {...{ provision, timeZone }} now={findToday({ ...viewer, timeZone })} />
             </li>
           )}
         </ul>

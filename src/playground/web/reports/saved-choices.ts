@@ -1,6 +1,6 @@
 import type { NamedPeriod } from '../../../generated/operations/graphql';
 import { fromPeriodEnum, isPeriodName, toPeriodEnum } from '../../../values/periods';
-import { readAddress, toAddress, type ReportChoices } from '../choices/report-choices';
+import { findUnread, readAddress, toAddress, type ReportChoices } from '../choices/report-choices';
 import { definitionOf, isDateBasis, isPendingChoice } from '../choices/report-definitions';
 import type { ReportDocument } from './report-document';
 
@@ -31,6 +31,21 @@ export const withoutChoices = (query: string): string =>
     .filter((line) => !line.startsWith(MARK))
     .join('\n');
 
+/** The address in the marked line of a saved query; empty without such a line. */
+const findAddress = (query: string): string =>
+  query
+    .split('\n')
+    .find((line) => line.startsWith(MARK))
+    ?.slice(MARK.length)
+    .trim() ?? '';
+
+/** The choices of a saved report that nobody can read, as parameters of its address. */
+export function findUnreadSaved(query: string): URLSearchParams {
+  const address = findAddress(query);
+  const choices = readAddress(address);
+  return choices ? findUnread(address, choices) : new URLSearchParams();
+}
+
 /**
  * Reads the choices of a saved report; undefined for one that was written in GraphQL. The period, the date that it goes by and the pending
  * deposits are those that programs get: the choices leave out what was a report's default when it was saved.
@@ -44,8 +59,7 @@ export function readSavedChoices({
   readonly variables?: unknown;
   readonly period?: NamedPeriod | null;
 }): ReportChoices | undefined {
-  const line = query.split('\n').find((each) => each.startsWith(MARK));
-  const choices = line === undefined ? undefined : readAddress(line.slice(MARK.length).trim());
+  const choices = readAddress(findAddress(query));
   if (!choices) return undefined;
   const { hasFixedDates, hasFixedPending } = definitionOf(choices.report);
   // Reports that were saved before there was a choice go by the date of the deposit.

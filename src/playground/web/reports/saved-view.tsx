@@ -3,7 +3,7 @@ import { SavedReportList } from '../dialogs/saved-report-list';
 import { listSavedReports, type SavedReport } from '../dialogs/saved-reports';
 import { describeChoices } from '../choices/choice-texts';
 import { useNames } from '../choices/report-names';
-import { readSavedChoices } from './saved-choices';
+import { findUnreadSaved, readSavedChoices } from './saved-choices';
 
 interface SavedViewProps {
   readonly provision: string;
@@ -56,7 +56,9 @@ export function SavedView({ provision, name, onOpen, onListed }: SavedViewProps)
           onListed={take}
           describe={(report) => {
             const its = readSavedChoices(report);
-            return its && <p>{describeChoices(its, nameOf).join(' · ')}</p>;
+            const unread = [...new Set(findUnreadSaved(report.query).keys())];
+            const lacks = unread.length > 0 ? [`cannot be read: ${unread.join(', ')}`] : [];
+            return its && <p>{[...describeChoices(its, nameOf), ...lacks].join(' · ')}</p>;
           }}
         />
       )}

@@ -6,12 +6,14 @@ import type { TableClient } from '../rows/table-client';
 import type { LoadedTable, LoadProgress } from '../values/table-types';
 import { NO_CROSSINGS, readCrossings, type PeriodCrossings } from './period-crossings';
 import { findCompared, findPeriod } from '../values/periods';
+import { useClosesChanges } from '../choices/closes';
 import { toAsOf } from '../values/states';
 import { describeState, writeValue, type PlannedPeriods } from '../choices/choice-texts';
 import type { HistoryQuery } from '../../../generated/operations/graphql';
 import historyQuery from '../queries/history.graphql?raw';
 import { lacksCondition, type ReportChoices } from '../choices/report-choices';
 import { columnsOf, type ReportColumn } from './report-columns';
+import { readLate, type LateState } from './late-changes';
 import { definitionOf, hasComparedRows } from '../choices/report-definitions';
 import { toDocument, type ReportDocument } from './report-document';
 import { findBridge, findFigures, type ChangeBridge, type ReportFigures } from './report-figures';
@@ -22,6 +24,8 @@ export interface ReportPlan extends PlannedPeriods {
   readonly today: string;
   /** The time zone in which days end. */
   readonly timeZone: string;
+  /** False for a person who may see totals only, and so nothing of single changes. */
+  readonly readsDonors: boolean;
   /** False when the totals alone are compared. */
   readonly comparesRows: boolean;
   readonly columns: readonly ReportColumn[];
@@ -38,6 +42,8 @@ export interface ReportResult {
   /** The steps from the figures of the earlier state to those of the later one; of a report of changes alone. */
   readonly bridge: ChangeBridge | undefined;
   readonly crossings: PeriodCrossings;
+  /** What came late in the report. The rows do not wait for it. */
+  readonly late: LateState;
 }
 
 export type ReportState =
@@ -54,13 +60,28 @@ export function planReport(choices: ReportChoices, now: Today & OrganizationCale
   const compared = findCompared(period, choices.compare);
   const plain: ReportChoices = { ...choices, compare: 'off' };
   const comparesRows = compared !== undefined && hasComparedRows(choices.splitBy, compared.isByMonths);
-  const columns = columnsOf(comparesRows ? choices : plain, readsDonors);
+  const columns = columnsOf(comparesRows ? choices : plain, readsDonors).map((column) => inTimeZone(column, now.timeZone));
   const [asOf, since] = [choices.state, choices.since].map((state) => toAsOf(state, now.timeZone));
   const parts = { period, asOf, since, fiscalYearStart: now.fiscalYearStart, mayReadDonors: readsDonors };
   const fileDocument = toDocument(plain, { ...parts, compareWith: undefined, columns: columnsOf(plain, readsDonors) });
   const document = compared ? toDocument(choices, { ...parts, compareWith: compared, columns }) : fileDocument;
-  return { choices, today: now.today, timeZone: now.timeZone, period, compared, comparesRows, columns, document, fileDocument };
+  return {
+    choices,
+    today: now.today,
+    timeZone: now.timeZone,
+    readsDonors,
+    period,
+    compared,
+    comparesRows,
+    columns,
+    document,
+    fileDocument,
+  };
 }
+
+/** Instants are by the clock of the organization, like the days at whose end a state of the books is asked for. */
+const inTimeZone = (column: ReportColumn, timeZone: string): ReportColumn =>
+  column.kind === 'instant' ? { ...column, timeZone, about: `By the clock of ${timeZone}, the time zone of your organization.` } : column;
 
 interface Report {
   readonly state: ReportState;
@@ -68,7 +89,7 @@ interface Report {
   readonly stop: () => void;
 }
 
-/** Runs a report when its plan changes, and again when asked. Results of an earlier plan are gone at once. */
+/** Runs a report when its plan changes or a month is closed here, and again when asked. Results of an earlier plan are gone at once. */
 export function useReport(
   plan: ReportPlan | undefined,
   options: { provision: string; client: TableClient; onSessionChange: () => void },
@@ -76,8 +97,9 @@ export function useReport(
   const { provision, client, onSessionChange } = options;
   const [state, setState] = useState<{ readonly of: unknown; readonly now: ReportState }>({ of: undefined, now: { kind: 'waiting' } });
   const [turn, setTurn] = useState(0);
-  // A new object for each plan and each turn: whatever belongs to another one is not shown.
-  const asked = useMemo(() => ({ plan, turn }), [plan, turn]);
+  const changes = useClosesChanges();
+  // A new object for each plan, each turn and each change of the closes: whatever belongs to another one is not shown.
+  const asked = useMemo(() => ({ plan, turn, changes }), [plan, turn, changes]);
   const stopping = useRef<AbortController>(undefined);
   const hasFailed = useRef(false);
   useEffect(() => {
@@ -90,6 +112,12 @@ export function useReport(
       if (controller.signal.aborted || isEnded) return;
       isEnded = now.kind !== 'running';
       setState({ of: asked, now });
+    };
+    const tellLate = async (result: ReportResult): Promise<void> => {
+      // The report itself is right without what came late.
+      const reading = readLate(provision, result.plan, result.table.version, controller.signal);
+      const late = await reading.catch((): LateState => 'unknown');
+      if (!controller.signal.aborted) setState({ of: asked, now: { kind: 'done', result: { ...result, late } } });
     };
     let table: LoadedTable | undefined;
     tell({ kind: 'running', progress: undefined });
@@ -107,6 +135,7 @@ export function useReport(
           if (controller.signal.aborted) return void client.drop(result.table.id);
           table = result.table;
           tell({ kind: 'done', result });
+          if (result.late === 'reading') void tellLate(result);
           // The page's bar may tell of the same failure. It goes when the session is asked for again.
           if (hasFailed.current) onSessionChange();
           hasFailed.current = false;
@@ -135,6 +164,9 @@ export function useReport(
   return { state: state.of === asked ? state.now : waiting, run, stop };
 }
 
+/** Lines of a past state are late by the closes of that state, which a report of it does not tell. */
+const toLateState = ({ choices, readsDonors }: ReportPlan): LateState => (readsDonors && choices.state === '' ? 'reading' : 'none');
+
 interface RunOptions {
   readonly provision: string;
   readonly client: TableClient;
@@ -157,7 +189,7 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
     const bridge = findBridge(table.data);
     // The version that the gateway tells of an answer is the newest one, also where a report is of a past state.
     const version = (figures ?? bridge?.after)?.dataVersion?.number ?? table.version;
-    return { plan, table: { ...table, version }, figures, bridge, crossings: NO_CROSSINGS };
+    return { plan, table: { ...table, version }, figures, bridge, crossings: NO_CROSSINGS, late: figures ? toLateState(plan) : 'none' };
   }
   for (let attempt = 1; ; attempt++) {
     const source = { kind: 'file', query, variables, names: columns.map(({ id }) => toFileName(id)) } as const;
@@ -173,7 +205,7 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
       throw error;
     });
     if (table.version === (figures?.dataVersion?.number ?? 0))
-      return { plan, table, figures, bridge: undefined, crossings: await readCrossings(plan, table, client) };
+      return { plan, table, figures, bridge: undefined, crossings: await readCrossings(plan, table, client), late: toLateState(plan) };
     await client.drop(table.id);
     // A newer run may be loading by now, which another load would stop.
     if (signal.aborted) throw createStopped();

@@ -1,8 +1,9 @@
 import { atScale, readDecimal, toPlainDigits, writeDecimal } from '../values/exact-decimal';
 import { foldText } from '../values/folded-text';
 import { createCellFormat } from '../values/cell-format';
+import { endOfDay, startOfDay } from '../values/states';
 import { isTime, type Cell, type ColumnFilter, type ColumnKind, type ColumnSum } from '../values/table-types';
-import { laterOf } from '../values/pairs';
+import { laterOf, valuesOf } from '../values/pairs';
 import type { ValueList } from '../values/value-list';
 import { WordIndex } from './word-index';
 
@@ -25,15 +26,17 @@ export class ColumnIndex {
   readonly #values: ValueList;
   readonly #kind: ColumnKind;
   readonly #locales: readonly string[];
+  readonly #timeZone: string | undefined;
   #ranks: Uint32Array | undefined;
   #units: ColumnUnits | undefined;
   #texts: readonly string[] | undefined;
   #words: WordIndex | undefined;
 
-  constructor(values: ValueList, kind: ColumnKind, locales: readonly string[]) {
+  constructor(values: ValueList, kind: ColumnKind, locales: readonly string[], timeZone?: string) {
     this.#values = values;
     this.#kind = kind;
     this.#locales = locales;
+    this.#timeZone = timeZone;
   }
 
   /** The place of each code in ascending order. Equal values have equal ranks; values that are not there have NO_RANK. */
@@ -41,18 +44,18 @@ export class ColumnIndex {
     return (this.#ranks ??= this.#isNumber() ? toRanks(this.#exact().digits, compareValues) : this.#textRanks());
   }
 
-  /** For each code, the number of words of the value that begin with the given one. In numbers and amounts the whole is one word. */
+  /** For each code, the number of words of the value that begin with the given one. A number or an amount is one word, and a pair is two. */
   countsOfWord(word: string): Uint8Array {
     if (this.#isNumber()) {
       const plain = toPlainDigits(word, this.#locales);
-      return this.#mark(plain, (text, start) => start !== '' && text.startsWith(start));
+      return this.#count(plain, (text, start) => (start === '' ? 0 : valuesOf(text).filter((each) => each.startsWith(start)).length));
     }
     return (this.#words ??= new WordIndex(this.#writingsOfAll())).countsOf(word);
   }
 
   /** For each code, 1 when the value meets the condition. A value that is not there lies in no range. */
   codesOfFilter({ text, min, max }: ColumnFilter): Uint8Array {
-    const isContained = text === undefined ? undefined : this.#mark(foldText(text), (value, part) => value.includes(part));
+    const isContained = text === undefined ? undefined : this.#count(foldText(text), (value, part) => (value.includes(part) ? 1 : 0));
     const isBetween = this.#between(min, max);
     return Uint8Array.from(this.#values.kept, (value, code) => {
       const isKept = (isContained?.[code] ?? 1) === 1 && isBetween(value, code);
@@ -96,9 +99,9 @@ export class ColumnIndex {
     return toRanks(texts, new Intl.Collator([...this.#locales], { numeric: true }).compare);
   }
 
-  #mark(wanted: string, isMatch: (text: string, wanted: string) => boolean): Uint8Array {
+  #count(wanted: string, countIn: (text: string, wanted: string) => number): Uint8Array {
     this.#texts ??= this.#values.kept.map((value) => foldText(this.#writings(value).join(' ')));
-    return Uint8Array.from(this.#texts, (text) => (isMatch(text, wanted) ? 1 : 0));
+    return Uint8Array.from(this.#texts, (text) => countIn(text, wanted));
   }
 
   *#writingsOfAll(): Generator<readonly string[]> {
@@ -109,13 +112,14 @@ export class ColumnIndex {
   #writings(value: Cell): readonly string[] {
     if (value === null) return [];
     const text = String(value);
-    return isTime(this.#kind) ? [createCellFormat(this.#locales).format(value, this.#kind), text] : [text];
+    return isTime(this.#kind) ? [createCellFormat(this.#locales).format(value, this.#kind, this.#timeZone), text] : [text];
   }
 
   #between(min: string | undefined, max: string | undefined): (value: Cell, code: number) => boolean {
     if (min === undefined && max === undefined) return () => true;
     if (this.#isNumber()) return this.#betweenNumbers(min, max);
-    const [first, last] = this.#kind === 'instant' ? [startOf(min), endOf(max)] : [min, max];
+    const [first, last] =
+      this.#kind === 'instant' ? [min && startOfDay(min, this.#timeZone), max && endOfDay(max, this.#timeZone)] : [min, max];
     return (value) => {
       if (value === null || value === '') return false;
       const place = this.#kind === 'instant' ? new Date(String(value)).toISOString() : laterOf(String(value));
@@ -136,10 +140,6 @@ export class ColumnIndex {
     };
   }
 }
-
-/** A day begins and ends by the clock of the person who asks, like the instants on the screen. */
-const startOf = (day: string | undefined): string | undefined => day && new Date(`${day}T00:00:00`).toISOString();
-const endOf = (day: string | undefined): string | undefined => day && new Date(`${day}T23:59:59.999`).toISOString();
 
 const compareValues = <Value extends bigint | string>(one: Value, other: Value): number => (one < other ? -1 : one > other ? 1 : 0);
 

@@ -76,9 +76,11 @@ export function describeArrangement(
   const described = filters.flatMap(({ column, text, min, max }) => {
     const { title, kind } = columns.find(({ id }) => id === column) ?? {};
     if (title === undefined || kind === undefined) return [];
+    // The bounds of instants are days.
+    const bound = kind === 'instant' ? 'date' : kind;
     const part = text === undefined ? '' : ` contains “${text}”`;
-    const low = min === undefined ? '' : ` from ${write(min, kind)}`;
-    const high = max === undefined ? '' : ` up to ${write(max, kind)}`;
+    const low = min === undefined ? '' : ` from ${write(min, bound)}`;
+    const high = max === undefined ? '' : ` up to ${write(max, bound)}`;
     return [`${title}${part}${low}${high}`];
   });
   return [...(search === '' ? [] : [`Search: “${search}”`]), ...described];

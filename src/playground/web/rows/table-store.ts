@@ -34,7 +34,9 @@ export class TableStore {
     this.#point = decimalPoint(locales);
     this.#columns = columns;
     this.count = columns[0]?.values.length ?? 0;
-    this.#indexes = new Map(columns.map(({ column, values }) => [column.id, new ColumnIndex(values, column.kind, locales)]));
+    this.#indexes = new Map(
+      columns.map(({ column, values }) => [column.id, new ColumnIndex(values, column.kind, locales, column.timeZone)]),
+    );
   }
 
   /** Values of each column that is never cut. The width of a date is known without them. */

@@ -24,11 +24,11 @@ const DATES = Array.from({ length: 12 }, (_, month) => `2028-${String(month + 1)
 /** The width in which every value of a column that is never cut has room; 0 for other columns. */
 export function widthOfContent(column: TableColumn, samples: readonly Cell[], total: string, measure: MeasureText): number {
   if (!isNeverCut(column)) return 0;
-  const { kind, isCode } = column;
+  const { kind, isCode, timeZone } = column;
   const { format } = createCellFormat(navigator.languages);
   const dates = DATES.map((date) => (kind === 'instant' ? `${date}T22:58:58Z` : date));
   const values = isTime(kind) && samples.length === 0 ? dates : samples;
-  const texts = values.map((value) => (isCode ? toWidest(format(value, kind)) : format(value, kind)));
+  const texts = values.map((value) => (isCode ? toWidest(format(value, kind)) : format(value, kind, timeZone)));
   // A total goes on in the next line between its words.
   return Math.ceil(Math.max(...[...texts, ...total.split(' ')].map((text) => measure(text, true)), 0)) + ROOM;
 }

@@ -214,5 +214,5 @@ function describeHead(
   if (!shown || !row) return '';
   const { column, place } = shown;
   const { format } = createCellFormat(navigator.languages);
-  return `${column.title}, row ${format(range.head.row + 1, 'count')}: ${format(row[place] ?? null, column.kind) || 'empty'}`;
+  return `${column.title}, row ${format(range.head.row + 1, 'count')}: ${format(row[place] ?? null, column.kind, column.timeZone) || 'empty'}`;
 }

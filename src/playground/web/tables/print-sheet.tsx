@@ -9,6 +9,8 @@ export interface PrintHead {
   readonly lines: readonly string[];
   /** The version of the books that the figures are of, in a sentence. */
   readonly books: string;
+  /** The time zone in which the print is dated; without it, this computer's. */
+  readonly timeZone?: string;
 }
 
 /**
@@ -53,9 +55,11 @@ export const PrintSheet = ({ title, lines, children }: PrintSheetProps) =>
 export const describeBooks = (version: number, isPast = false): string =>
   `${isPast ? 'This is the state at' : 'The books are at'} version ${createCellFormat(navigator.languages).format(version, 'count')}.`;
 
-/** The end of a sheet's head, such as “The books are at version 3. Printed Nov 2, 2026, 3:30 PM.” */
-export const describePrint = (books: string): string =>
-  `${books} Printed ${createCellFormat(navigator.languages).format(new Date().toISOString(), 'instant')}.`;
+/** The end of a sheet's head, such as “The books are at version 3. Printed Nov 2, 2026, 3:30 PM (America/New_York).” */
+export function describePrint({ books, timeZone = new Intl.DateTimeFormat().resolvedOptions().timeZone }: PrintHead): string {
+  const now = createCellFormat(navigator.languages).format(new Date().toISOString(), 'instant', timeZone);
+  return `${books} Printed ${now} (${timeZone}).`;
+}
 
 interface NotePrintProps extends Omit<PrintHead, 'books'> {
   readonly note: string;

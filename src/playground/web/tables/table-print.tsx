@@ -111,7 +111,7 @@ function TableSheet({ table, print, columns, conditions, arranged, totals, isPar
     <PrintSheet title={print.title} lines={[...print.lines, ...conditions]}>
       <p>
         {part}
-        {cut}. {describePrint(print.books)}
+        {cut}. {describePrint(print)}
       </p>
       {missing > 0 && (
         <p className="print-note">
@@ -134,7 +134,7 @@ function TableSheet({ table, print, columns, conditions, arranged, totals, isPar
             <tr key={place}>
               {columns.map(({ column, place: at }) => (
                 <td key={column.id} className={column.kind}>
-                  {format(row[at] ?? null, column.kind)}
+                  {format(row[at] ?? null, column.kind, column.timeZone)}
                 </td>
               ))}
             </tr>

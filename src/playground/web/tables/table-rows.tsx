@@ -69,7 +69,7 @@ export const TableRow = memo(function TableRow({
       style={{ transform: `translateY(${String(start)}px)` }}
     >
       {columns.map(({ column, place: at }, n) => {
-        const text = row ? format(row[at] ?? null, column.kind) : '';
+        const text = row ? format(row[at] ?? null, column.kind, column.timeZone) : '';
         const { content, title } = fit(text, limits[n], measure);
         const openName = n === 0 && row && onOpen ? (toOpenName ? toOpenName(row) : text) : undefined;
         return (

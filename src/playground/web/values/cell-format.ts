@@ -3,8 +3,8 @@ import { toPair, valuesOf, withArrows } from './pairs';
 import type { Cell, ColumnKind } from './table-types';
 
 export interface CellFormat {
-  /** The text of a cell on the screen. A value that cannot be read is shown as it is. */
-  readonly format: (value: Cell, kind: ColumnKind) => string;
+  /** The text of a cell on the screen. A value that cannot be read is shown as it is. Without a time zone, instants are in this computer's. */
+  readonly format: (value: Cell, kind: ColumnKind, timeZone?: string) => string;
 }
 
 const DECIMAL = /^-?\d+(\.\d+)?$/;
@@ -12,8 +12,11 @@ const DATE = /^\d{4}-\d\d-\d\d$/;
 /** The most decimals that every browser writes. The books have two. */
 const MAX_DECIMALS = 20;
 
-/** Writes a word of an enum, such as `POSTED` or `posted`, as people do: “Posted”. */
-export const toWord = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1).toLowerCase().replaceAll('_', ' ');
+/** Writes a word of an enum, such as `POSTED` or `posted`, as people do: “Posted”. Each of the two words of a pair is written so. */
+export const toWord = (text: string): string =>
+  valuesOf(text)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase().replaceAll('_', ' '))
+    .reduce(toPair);
 
 /** Writes a number with its sign, which zero has none of. */
 export function writeSigned(value: string | number, kind: 'money' | 'count', locales: readonly string[]): string {
@@ -36,19 +39,24 @@ export function createCellFormat(locales: readonly string[]): CellFormat {
   // A date is a day of the calendar. In any other time zone than the one it is read in, it could become the day before.
   const date = new Intl.DateTimeFormat(tags, { dateStyle: 'medium', timeZone: 'UTC' });
   const month = new Intl.DateTimeFormat(tags, { month: 'short', year: 'numeric', timeZone: 'UTC' });
-  const instant = new Intl.DateTimeFormat(tags, { dateStyle: 'medium', timeStyle: 'short' });
+  const instants = new Map<string | undefined, Intl.DateTimeFormat>();
+  const instantIn = (timeZone: string | undefined): Intl.DateTimeFormat => {
+    const instant = instants.get(timeZone) ?? new Intl.DateTimeFormat(tags, { dateStyle: 'medium', timeStyle: 'short', timeZone });
+    instants.set(timeZone, instant);
+    return instant;
+  };
   const writeNumber = (text: string, format: Intl.NumberFormat): string =>
     DECIMAL.test(text) ? format.format(text as Intl.StringNumericLiteral) : text;
-  const format = (value: Cell, kind: ColumnKind): string => {
+  const format = (value: Cell, kind: ColumnKind, timeZone?: string): string => {
     if (typeof value === 'string' && kind !== 'text')
       return withArrows(
         valuesOf(value)
-          .map((each) => formatOne(each, kind))
+          .map((each) => formatOne(each, kind, timeZone))
           .reduce(toPair),
       );
-    return formatOne(value, kind);
+    return formatOne(value, kind, timeZone);
   };
-  const formatOne = (value: Cell, kind: ColumnKind): string => {
+  const formatOne = (value: Cell, kind: ColumnKind, timeZone: string | undefined): string => {
     if (value === null) return kind === 'money' ? UNKNOWN : kind === 'percent' ? NO_PERCENTAGE : '';
     const text = String(value);
     switch (kind) {
@@ -63,7 +71,7 @@ export function createCellFormat(locales: readonly string[]): CellFormat {
       case 'date':
         return DATE.test(text) ? date.format(new Date(`${text}T00:00:00Z`)) : text;
       case 'instant':
-        return Number.isNaN(Date.parse(text)) ? text : instant.format(new Date(text));
+        return Number.isNaN(Date.parse(text)) ? text : instantIn(timeZone).format(new Date(text));
       case 'word':
         return text;
       case 'text':

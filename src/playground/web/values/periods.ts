@@ -43,6 +43,9 @@ export const presets: Readonly<Record<PeriodName, Preset>> = {
   'all-time': { title: 'All time' },
 };
 
+/** The first day that a period may have. Two digits typed as a year are a year of the first century, of which the books know nothing. */
+export const FIRST_DAY = '1900-01-01';
+
 /** Finds the dates of a period's text: the name of a preset, or two dates such as `2026-10-01..2026-10-31`. Undefined for other texts. */
 export function findPeriod(text: string, now: Today): Period | undefined {
   // All time has no ends here, so that nothing compares it or writes its first year.

@@ -1,4 +1,4 @@
-import { parseDate } from '@internationalized/date';
+import { getLocalTimeZone, parseDate } from '@internationalized/date';
 
 const VERSION = /^[1-9]\d{0,14}$/;
 /** True for the number of a data version. */
@@ -11,6 +11,12 @@ export type AsOf = { readonly version: number } | { readonly at: string };
 export function toAsOf(state: string, timeZone: string): AsOf | undefined {
   if (state === '') return undefined;
   if (isVersion(state)) return { version: Number(state) };
-  const next = parseDate(state).add({ days: 1 }).toDate(timeZone);
-  return { at: new Date(next.getTime() - 1).toISOString() };
+  return { at: endOfDay(state, timeZone) };
 }
+
+/** The first millisecond of a day, by the clock of a time zone. */
+export const startOfDay = (day: string, timeZone = getLocalTimeZone()): string => parseDate(day).toDate(timeZone).toISOString();
+
+/** The last millisecond of a day, by the clock of a time zone. */
+export const endOfDay = (day: string, timeZone = getLocalTimeZone()): string =>
+  new Date(parseDate(day).add({ days: 1 }).toDate(timeZone).getTime() - 1).toISOString();

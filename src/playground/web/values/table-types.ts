@@ -24,6 +24,8 @@ export interface TableColumn {
   readonly before?: string;
   /** True for the list of the fields that a change has changed. Its cell has each of them by its title, before and after. */
   readonly isDifference?: true;
+  /** The time zone by whose clock instants are written and days of a filter begin; without it, this computer's. */
+  readonly timeZone?: string;
   /** A sentence that explains the column, shown with its name. */
   readonly about?: string;
   /** False where a sum of the column would count money twice: a gift of two funds is in two rows. Counts and amounts only. */

@@ -74,13 +74,13 @@ test('a spreadsheet has amounts, counts and dates as numbers, and what a number 
 
 test('a spreadsheet has instants by the clock of the time zone that the title of their column names', async () => {
   const at: TableColumn = { id: 'at', title: 'At', kind: 'instant', adds: false, timeZone: 'America/New_York' };
-  const instants: readonly Row[] = [['2026-01-31T18:00:00.000Z'], ['2026-08-01T03:00:00.000Z']];
+  const instants: readonly Row[] = [['2026-01-31T17:00:00.000Z'], ['2026-08-01T01:00:00.000Z']];
   const [sheet] = readXlsx(await write(contentOf({ columns: [at], rows: [instants] }), 'xlsx'));
   const format = 'yyyy-mm-dd hh:mm:ss';
   expect(sheet!.rows).toEqual([
     { A: 'At (America/New_York)' },
-    { A: { number: day('2026-01-31') + 13 / 24, format } },
-    { A: { number: day('2026-07-31') + 23 / 24, format } },
+    { A: { number: day('2026-01-31') + 0.5, format } },
+    { A: { number: day('2026-07-31') + 0.875, format } },
   ]);
 });
 

@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { createApp } from '../../src/app';
@@ -7,7 +8,10 @@ import { REPORT_PRIVILEGE } from '../../src/values/privileges';
 import type { ImportOptions, ImportResult } from '../../src/domain/imports/import-service';
 import type { RawLine } from '../../src/formats/import-line';
 import { createServices, type Services } from '../../src/services';
+import { startServe, type Environment } from './command';
 import { createTestDatabase, databaseSettings, rolesOf, type TestDatabase } from './database';
+import { ROOT } from './documents';
+import { PACKAGE } from './gateway-package';
 
 /** A gateway on its own port and its own database, with the services that a test fills the database by. */
 export interface RunningGateway {
@@ -37,34 +41,43 @@ const UNHURRIED = {
 
 /**
  * Starts a gateway over a new database, or over the one that is given, which it drops when it stops. A gateway whose settings name a database
- * of another one makes none, and leaves that one be.
+ * of another one makes none, and leaves that one be. It serves in this process, which is quick to start; an installed package serves in its own.
  */
 export async function startGateway(settings: Readonly<Record<string, string>> = {}, given?: TestDatabase): Promise<TestGateway> {
   const database = given ?? (settings.DATABASE_URL === undefined ? await createTestDatabase() : toBorrowed(settings.DATABASE_URL));
-  const config = readConfig({
-    ...UNHURRIED,
-    ...databaseSettings(),
-    PORT: '0',
-    DATABASE_URL: database.url,
-    DRAIN_MILLISECONDS: '0',
-    ...settings,
-  });
-  const logLines: string[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
-  const app = await createApp(config, rolesOf(config.DATABASE_URL), log).catch(async (error: unknown) => {
+  const environment = { ...UNHURRIED, ...databaseSettings(), PORT: '0', DATABASE_URL: database.url, DRAIN_MILLISECONDS: '0', ...settings };
+  const served = await (PACKAGE === ROOT ? serveHere(environment) : serveByPackage(environment)).catch(async (error: unknown) => {
     await database.drop();
     throw error;
   });
-  const { port, adminPort } = await app.listen();
-  const services = createServices(config, { connectionString: database.url });
+  const services = createServices(readConfig(environment), { connectionString: database.url });
   const stop = async (): Promise<void> => {
-    await app.stop(drainMsOf(config, 'SIGTERM'));
+    await served.end();
     await services.close();
     await database.drop();
   };
   let stopped: Promise<void> | undefined;
+  return { ...served, database, services, stop: () => (stopped ??= stop()) };
+}
+
+type Served = Pick<TestGateway, 'url' | 'adminUrl' | 'logLines'> & { readonly end: () => Promise<unknown> };
+
+async function serveHere(environment: Environment): Promise<Served> {
+  const config = readConfig(environment);
+  const logLines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
+  const app = await createApp(config, rolesOf(config.DATABASE_URL), log);
+  const { port, adminPort } = await app.listen();
   const at = (number: number | undefined): string => `http://127.0.0.1:${number}`;
-  return { url: at(port), adminUrl: at(adminPort), database, services, logLines, stop: () => (stopped ??= stop()) };
+  return { url: at(port), adminUrl: at(adminPort), logLines, end: () => app.stop(drainMsOf(config, 'SIGTERM')) };
+}
+
+async function serveByPackage(environment: Environment): Promise<Served> {
+  const serve = await startServe(environment);
+  const logLines = serve.output().trimEnd().split('\n');
+  createInterface(serve.child.stdout!).on('line', (line) => logLines.push(line));
+  const adminUrl = logLines.map((line) => /"url":"([^"]+)","msg":"listening for operators"/.exec(line)?.[1]).find(Boolean) ?? '';
+  return { url: serve.url, adminUrl, logLines, end: () => serve.end('SIGTERM') };
 }
 
 /** Nothing connects to the database before its client does: a test may count what the gateway sends there. */

@@ -126,9 +126,9 @@ export async function pasteInto(page: Page, editor: 'query' | 'variables', text:
   await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
   const lines = page.locator(`.graphiql-${editor === 'query' ? 'query-editor' : 'editor-tool'} .view-lines`).first();
   const letters = (of: string): string => of.replace(/\s/g, '');
-  // On a busy machine the editor may not have the focus yet when the keys come.
+  // On a busy machine the editor may not have the focus yet when the keys come. Its margin may lie over its lines, and gives the focus too.
   await until(async () => {
-    await lines.click();
+    await lines.click({ force: true });
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.press('ControlOrMeta+V');
     // A long text is shown in part, and its lines stand in any order in the page.

@@ -1,7 +1,7 @@
 import { useId, useRef, useState, type SubmitEvent } from 'react';
 import { readTypedNumber } from '../values/exact-decimal';
 import { writeValue } from './choice-texts';
-import { isDate } from '../values/periods';
+import { FIRST_DAY, isDate } from '../values/periods';
 
 interface RangeFieldsProps {
   /** The name of what lies in the range, such as “Amount of the whole gift”. */
@@ -11,9 +11,6 @@ interface RangeFieldsProps {
   readonly max: string;
   readonly onChange: (min: string, max: string) => void;
 }
-
-/** Two digits typed as a year are a year of the first century, of which the books know nothing. */
-const FIRST_DATE = '1900-01-01';
 
 const CENTS = /^-?\d{1,12}(\.\d{1,2})?$/;
 
@@ -42,7 +39,7 @@ const kinds = {
     className: 'dates',
     label: 'Gift date',
     type: 'date',
-    read: (text: string) => (isDate(text) && text >= FIRST_DATE ? text : undefined),
+    read: (text: string) => (isDate(text) && text >= FIRST_DAY ? text : undefined),
     toTyped: (day: string) => day,
     isGreater: (one: string, other: string) => one > other,
     advice: () => 'Write a whole date, with a year of four digits, from 1900 on.',

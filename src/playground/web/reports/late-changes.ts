@@ -59,9 +59,13 @@ export async function readLate(provision: string, plan: ReportPlan, version: num
 /** True where a line is no longer in one of the parts. The parts are asked for one by one: the first loss is the answer. */
 async function hasLostLines(provision: string, parts: readonly LostLinesQueryVariables[], signal: AbortSignal): Promise<boolean> {
   for (const variables of parts) {
-    // The first thousand of the lines that may be lost are read.
-    const { depositChanges } = await askGateway<LostLinesQuery>(provision, { query: lostLinesQuery, variables }, signal);
-    if ((depositChanges?.nodes ?? []).some(({ wasInside, isInside }) => wasInside && !isInside)) return true;
+    let after: string | null = null;
+    do {
+      const page: LostLinesQuery = await askGateway(provision, { query: lostLinesQuery, variables: { ...variables, after } }, signal);
+      const changes = page.depositChanges;
+      if (changes?.nodes.some(({ wasInside, isInside }) => wasInside && !isInside)) return true;
+      after = changes?.pageInfo.hasNextPage ? changes.pageInfo.endCursor : null;
+    } while (after !== null);
   }
   return false;
 }

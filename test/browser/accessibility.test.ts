@@ -91,7 +91,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme, an analyst who needs
     await page.getByRole('menuitem', { name: 'Log out' }).waitFor();
     await check('account');
     await page.keyboard.press('Escape');
-    await page.evaluate(`location.hash = '#reports/designations?period=all-time'`);
+    await page.evaluate(`location.hash = '#reports/designations?period=all-time&splitBy=MONTH'`);
     for (const [tab, shown] of [
       ['Table', page.getByRole('table')],
       ['Chart', page.getByRole('img', { name: /^Bar chart/ })],

@@ -40,6 +40,17 @@ test('a pivot has a row for each fund, the largest first, with each month betwee
   ]);
 });
 
+test('a pivot by quarter says that its columns begin with their months', () => {
+  const ofQuarters = columns.map((column) =>
+    column.id === 'key.month' ? { ...column, id: 'key.quarter', title: 'Quarter from' } : column,
+  );
+  const { columns: all } = toPivot(ofQuarters, [row(0, 1, '10.00'), row(6, 1, '5.00')], { across: 'key.quarter', figure: SHARE }, [
+    'en-US',
+  ]);
+  expect(all.slice(2, -2).map(({ title }) => title)).toEqual(['From Jan 2024', 'From Apr 2024', 'From Jul 2024']);
+  expect(all[3]!.about).toBe('To this fund: Quarter from Apr 2024.');
+});
+
 test('a pivot of three hundred funds and 24 months, one of which dominates, adds up to the list in both ways, to the cent', () => {
   const amountOf = (month: number, fund: number): string =>
     fund === 7 ? `98765432109${month % 10}.0${fund % 10}` : `${fund % 50 === 0 ? '-' : ''}${fund * (month + 1)}.05`;

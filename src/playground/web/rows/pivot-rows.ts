@@ -2,7 +2,7 @@ import { createCellFormat } from '../values/cell-format';
 import { addUp, largestFirst, toPercentage } from '../values/exact-decimal';
 import { groupBy } from '../values/groups';
 import type { Cell, ColumnKind, KeptTable, Row, TableColumn } from '../values/table-types';
-import { fillTimes, timeKeys } from '../values/time-keys';
+import { DAY, fillTimes, MONTH, timeKeys } from '../values/time-keys';
 
 /** A way to show groups of several keys: a row for what they have in common, and a column for each value of one of their keys. */
 export interface PivotRequest {
@@ -71,8 +71,10 @@ export function toPivot(
     columns: [
       ...keysAt.map((at) => columns[at]!),
       ...valuesAcross.map((value): TableColumn => {
-        const title = format(value, acrossColumn.kind);
-        const about = `${figureColumn.title}: ${acrossColumn.title} ${title}.`;
+        const date = format(value, acrossColumn.kind);
+        // The first day of a week, a quarter or a year alone would pass for a day or a month.
+        const title = across === DAY || across === MONTH ? date : `From ${date}`;
+        const about = `${figureColumn.title}: ${acrossColumn.title} ${date}.`;
         return { id: `${across}.${value}`, title, kind, about, adds: true, isCompact: true };
       }),
       { id: TOTAL, title: 'Total', kind, about: `${figureColumn.title}: the sum of the row.`, adds: true, isCompact: true },

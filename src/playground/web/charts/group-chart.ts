@@ -92,7 +92,10 @@ export function toGroupChart(table: ResultTable, column: ResultColumn, locales: 
   if (unknown === 0) return chart;
   return {
     ...chart,
-    notes: [`This figure is not known in full for ${format(unknown, 'count')} of ${format(groups.length, 'count')} groups.`, ...chart.notes],
+    notes: [
+      `This figure is not known in full for ${format(unknown, 'count')} of ${format(groups.length, 'count')} groups.`,
+      ...chart.notes,
+    ],
   };
 }
 
@@ -321,6 +324,7 @@ function toOmission(all: readonly { readonly value: string | undefined }[], { co
   if (all.length <= MAX_ROWS) return [];
   const others = all.slice(MAX_ROWS).map(({ value }) => value);
   const rest = others.includes(undefined) ? undefined : addUp(others);
-  const sum = column.adds && rest !== undefined ? ` The ${format(others.length, 'count')} others come to ${format(rest, kindOf(column))}.` : '';
+  const sum =
+    column.adds && rest !== undefined ? ` The ${format(others.length, 'count')} others come to ${format(rest, kindOf(column))}.` : '';
   return [`The ${String(MAX_ROWS)} largest of ${format(all.length, 'count')} are drawn; the table has them all.${sum}`];
 }

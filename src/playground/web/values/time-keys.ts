@@ -1,5 +1,6 @@
 /** The keys of groups that are parts of time, by their paths in a group. */
-export const [DAY, WEEK, MONTH, QUARTER, YEAR] = ['key.day', 'key.week', 'key.month', 'key.quarter', 'key.year'] as const;
+export const [DAY, MONTH, QUARTER, YEAR] = ['key.day', 'key.month', 'key.quarter', 'key.year'] as const;
+const WEEK = 'key.week';
 export const timeKeys: readonly string[] = [DAY, WEEK, MONTH, QUARTER, YEAR];
 
 /**

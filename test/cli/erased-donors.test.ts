@@ -204,6 +204,16 @@ describe('an operator who erases a donor', () => {
     expect(await textsOf(organization)).toMatch(/william/);
   });
 
+  test('leaves the memos of a gift that was another donor’s at last, and has left the books', async () => {
+    const organization = await files.createOrganization();
+    await importInto(organization, [gift(1), gift(2, { main_memo: 'in memory of Byron' })]);
+    await importInto(organization, [gift(1), gift(2, { ...KING, main_memo: 'thanks from Augusta' })]);
+    await importInto(organization, [gift(1)], '--replace', '--from', '2024-01-01', '--to', '2024-12-31');
+    await erase(organization, '7');
+    expect(await textsOf(organization)).not.toMatch(/byron/);
+    expect(await textsOf(organization)).toMatch(/augusta/);
+  });
+
   test('may delete the organization with its register', async () => {
     const organization = await createBooks();
     await erase(organization, '7');
@@ -240,6 +250,26 @@ describe('the register', () => {
     expect(await textsOf(organization)).not.toMatch(ADAS);
     const trial = await importInto(organization, [gift(5, ADA)], '--dry-run');
     expect(trial.stdout).toContain('Erased again: 1 line of 1 donor');
+    await succeed(files.environment, ['check', '--organization', organization]);
+  });
+
+  test('erases the earlier memos of a gift that an import makes one of an erased donor, and has the version', async () => {
+    const organization = await files.createOrganization();
+    await importInto(organization, [gift(1), gift(2, { ...KING, main_memo: 'thanks from Augusta' })]);
+    await erase(organization, '7');
+    expect(await textsOf(organization)).toMatch(/augusta/);
+    await importInto(organization, [gift(2)]);
+    expect(await textsOf(organization)).not.toMatch(/augusta/);
+    const register = await asJson<readonly { donorId: number; version: number; reason: string }[]>([
+      'donor',
+      'erased',
+      '--organization',
+      organization,
+    ]);
+    expect(register.map(({ donorId, version, reason }) => [donorId, version, reason])).toEqual([
+      [7, 3, REASON],
+      [7, 2, REASON],
+    ]);
     await succeed(files.environment, ['check', '--organization', organization]);
   });
 

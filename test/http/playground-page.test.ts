@@ -1,5 +1,8 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { withGateway } from '../support/gateway';
+import { PACKAGE } from '../support/gateway-package';
 import { ask, readAll } from '../support/http-client';
 import { openGateway } from '../support/open-gateway';
 
@@ -84,6 +87,22 @@ describe('an analyst', () => {
       length += bytes.length;
     }
     expect(length).toBeLessThan(200_000);
+  });
+
+  test('is answered in plain text for a file that is gone since the gateway started', async () => {
+    const name = `gone-${process.pid}.js`;
+    const files = ['', '.br', '.gz'].map((ending) => join(PACKAGE, 'dist/playground-web/assets', name + ending));
+    for (const file of files) writeFileSync(file, 'gone');
+    try {
+      await withGateway({}, async ({ url }) => {
+        for (const file of files) rmSync(file);
+        const response = await ask(`${url}/playground/assets/${name}`, { headers: { 'Accept-Encoding': 'br' } });
+        expect([response.statusCode, response.headers['content-encoding']]).toEqual([404, undefined]);
+        expect(JSON.parse((await readAll(response)).body.toString())).toEqual({ errors: [{ error: 'Not found', status: 404 }] });
+      });
+    } finally {
+      for (const file of files) rmSync(file, { force: true });
+    }
   });
 
   test('gets no part of a file, and no file for another method', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -126,6 +126,18 @@ describe('an operator who installs the package', () => {
     const env = { PATH: process.env.PATH, HOME: at('home') };
     const output = execFileSync(at('app/node_modules/.bin/deposit-gateway'), ['--version'], { cwd: at('work'), env, encoding: 'utf8' });
     expect(output).toBe(`${manifest.version}\n`);
+  });
+
+  test('is told by a command that it has lost a file, in JSON too', async () => {
+    const lost = readdirSync(join(installed, 'dist')).find((name) => /^schema-command.*\.js$/.test(name))!;
+    const path = join(installed, 'dist', lost);
+    renameSync(path, at(lost));
+    try {
+      const { status, stdout, stderr } = await runProcess({}, ['--json', 'schema'], '', main, at('work'));
+      expect([status, stdout, stderr]).toEqual([1, '', expect.stringMatching(/^\{"error":"Error: MODULE_NOT_FOUND\\n.*"\}\n$/)]);
+    } finally {
+      renameSync(at(lost), path);
+    }
   });
 });
 

@@ -124,11 +124,12 @@ export async function logOut(page: Page): Promise<void> {
 export async function pasteInto(page: Page, editor: 'query' | 'variables', text: string): Promise<void> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
-  const lines = page.locator(`.graphiql-${editor === 'query' ? 'query-editor' : 'editor-tool'} .view-lines`).first();
+  const place = page.locator(editor === 'query' ? '.graphiql-query-editor' : '.graphiql-editor-tool');
+  const lines = place.locator('.view-lines').first();
   const letters = (of: string): string => of.replace(/\s/g, '');
-  // On a busy machine the editor may not have the focus yet when the keys come. Its margin may lie over its lines, and gives the focus too.
+  // On a busy machine the editor may not have the focus yet when the keys come. A click may meet its margin, which lies over narrow lines.
   await until(async () => {
-    await lines.click({ force: true });
+    await place.getByRole('textbox').first().focus();
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.press('ControlOrMeta+V');
     // A long text is shown in part, and its lines stand in any order in the page.

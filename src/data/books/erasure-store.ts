@@ -67,18 +67,21 @@ export class ErasureStore {
     return (await books.list<{ version: number | null }>(organizationId, select))[0]!.version;
   }
 
-  /** True when a line of a set in one of some states is of a gift that was, in any state, of a donor who was erased after the last of them. */
+  /** True when a line of a set in one of some states has lost texts by an erasure after the last of them: see `ERASE_LINES`. */
   async isErasedIn(lineSet: LineSet, states: readonly VersionStamp[], books: RequestBooks): Promise<boolean> {
-    const organization = Prisma.sql`organization_id = ${lineSet.organizationId}::int`;
-    const erased = Prisma.sql`SELECT donor_id FROM erased_donor WHERE ${organization} AND version > ${numberOf(states.at(-1)!)}::bigint`;
-    const gifts = Prisma.sql`SELECT transaction_id FROM deposit_line WHERE ${organization} AND donor_id IN (${erased})`;
+    const id = Prisma.sql`${lineSet.organizationId}::int`;
+    const isErased = Prisma.sql`IN (
+      SELECT donor_id FROM erased_donor WHERE organization_id = ${id} AND version > ${numberOf(states.at(-1)!)}::bigint
+    )`;
     // A distributed database finds its node by the organization, and not within OR.
     const inStates = Prisma.join(
       states.map((state) => Prisma.sql`(${whereLines({ ...lineSet, state })})`),
       ' OR ',
     );
     const select = Prisma.sql`SELECT EXISTS (
-        SELECT FROM deposit_line WHERE ${organization} AND (${inStates}) AND (donor_id IN (${erased}) OR transaction_id IN (${gifts}))
+        SELECT FROM deposit_line WHERE organization_id = ${id} AND (${inStates}) AND (
+          donor_id ${isErased} OR transaction_id IN (${ownGifts(id, isErased)} UNION ${goneGifts(id, isErased)})
+        )
       ) AS found`;
     return (await books.list<{ found: boolean }>(lineSet.organizationId, select))[0]!.found;
   }
@@ -166,10 +169,18 @@ FROM erased_donor JOIN data_version ON data_version.organization_id = erased_don
 WHERE erased_donor.organization_id = $1 ORDER BY version DESC, donor_id`;
 
 /** The gifts that are the donors' now. */
-const GIFTS = 'SELECT id FROM transaction WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[])';
-/** The gifts that were the donors' in any state, and are in the books no more. */
-const GONE_GIFTS = `SELECT transaction_id FROM deposit_line AS gone WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[])
-  AND NOT EXISTS (SELECT FROM transaction gift WHERE gift.organization_id = $1 AND gift.id = gone.transaction_id)`;
+const ownGifts = (organization: Prisma.Sql, isTheirs: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`SELECT id FROM transaction WHERE organization_id = ${organization} AND donor_id ${isTheirs}`;
+/** The gifts that are in the books no more, and were the donors' at last. */
+const goneGifts = (organization: Prisma.Sql, isTheirs: Prisma.Sql): Prisma.Sql => Prisma.sql`
+SELECT transaction_id FROM deposit_line AS gone WHERE organization_id = ${organization} AND donor_id ${isTheirs}
+  AND NOT EXISTS (SELECT FROM transaction gift WHERE gift.organization_id = ${organization} AND gift.id = gone.transaction_id)
+  AND NOT EXISTS (
+    SELECT FROM deposit_line later WHERE later.organization_id = ${organization} AND later.transaction_id = gone.transaction_id AND later.until > gone.until
+  )`;
+const VALUES = [Prisma.raw('$1'), Prisma.raw('= ANY ($2::bigint[])')] as const;
+const GIFTS = ownGifts(...VALUES).sql;
+const GONE_GIFTS = goneGifts(...VALUES).sql;
 const MEMOS = 'designation_memo, main_memo';
 const LINE_TEXTS = donorTexts.join(', ');
 
@@ -201,12 +212,14 @@ WHERE organization_id = $1 AND id = ANY ($2::bigint[]) AND ${hasText(donorColumn
   `INSERT INTO changed_transaction ${GIFTS}`,
 ];
 
+/** Empties the memos of the earlier states of gifts, which may have been of others then. */
+export const toErasedMemos = (gifts: string): string => `UPDATE deposit_line SET ${toEmpty(MEMOS)}
+WHERE organization_id = $1 AND NOT ${IS_CURRENT} AND transaction_id IN (${gifts}) AND ${hasText(MEMOS)}`;
+
 const ERASE_LINES = [
   `UPDATE deposit_line SET ${toEmpty(LINE_TEXTS)}, donor_search = donor_search_forms('', '')
 WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[]) AND ${hasText(LINE_TEXTS)}`,
-  // These gifts may have been of others then.
-  `UPDATE deposit_line SET ${toEmpty(MEMOS)}
-WHERE organization_id = $1 AND NOT ${IS_CURRENT} AND transaction_id IN (${GIFTS} UNION ${GONE_GIFTS}) AND ${hasText(MEMOS)}`,
+  toErasedMemos(`${GIFTS} UNION ${GONE_GIFTS}`),
 ];
 
 const REGISTER = `

@@ -1,5 +1,6 @@
 import { donorTexts } from '../../line/line-fields';
 import type { BookTransaction } from '../books/book-transaction';
+import { toErasedMemos } from '../books/erasure-store';
 
 /** The lines of a source that had texts of donors who were erased, and the number of these donors. */
 export interface ErasedAgain {
@@ -25,15 +26,32 @@ export async function eraseMerged(books: BookTransaction, erased: readonly strin
   if (erased.length > 0) await books.query(ERASE_MERGED, [books.organizationId, erased]);
 }
 
+/**
+ * Empties the memos in the earlier states of gifts that a version has made gifts of donors who were erased. The version goes into the register
+ * with these donors, because it changes what older states say. Call it after the lines of the version are written.
+ */
+export async function eraseEarlier(books: BookTransaction, erased: readonly string[], version: number): Promise<void> {
+  if (erased.length === 0) return;
+  const { rows } = await books.query<{ gift: string }>(ERASE_EARLIER, [books.organizationId, erased]);
+  const gifts = [...new Set(rows.map(({ gift }) => gift))];
+  if (gifts.length > 0) await books.query(REGISTER_AGAIN, [books.organizationId, gifts, version]);
+}
+
 /** The numbers of the donors who were erased. */
 export async function listErased(books: BookTransaction): Promise<string[]> {
   return (await books.query<{ id: string }>(LIST_ERASED, [books.organizationId])).rows.map(({ id }) => id);
 }
 
+const CHANGED_GIFTS =
+  'SELECT id FROM transaction WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[]) AND id IN (SELECT id FROM changed_transaction)';
 const ERASE_MERGED = `
-UPDATE allocation SET memo = '' WHERE organization_id = $1 AND memo <> '' AND transaction_id IN (
-  SELECT id FROM transaction WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[]) AND id IN (SELECT id FROM changed_transaction)
-)`;
+UPDATE allocation SET memo = '' WHERE organization_id = $1 AND memo <> '' AND transaction_id IN (${CHANGED_GIFTS})`;
+const ERASE_EARLIER = `${toErasedMemos(CHANGED_GIFTS)} RETURNING transaction_id AS gift`;
+const REGISTER_AGAIN = `
+INSERT INTO erased_donor (organization_id, donor_id, version, reason)
+SELECT DISTINCT ON (donor_id) organization_id, donor_id, $3::bigint, reason FROM erased_donor
+WHERE organization_id = $1 AND donor_id IN (SELECT donor_id FROM transaction WHERE organization_id = $1 AND id = ANY ($2::text[]))
+ORDER BY donor_id, version DESC`;
 const LIST_ERASED = 'SELECT DISTINCT donor_id AS id FROM erased_donor WHERE organization_id = $1';
 const ERASE_STAGED = `
 WITH erased AS (

@@ -9,7 +9,7 @@ import {
   type StatusAssumptions,
 } from './import-merge';
 import { noteMissing, removeEmpty, removeMissing, type CompleteRange } from './import-removal';
-import { eraseMerged, eraseStaged, listErased, type ErasedAgain } from './erased-lines';
+import { eraseEarlier, eraseMerged, eraseStaged, listErased, type ErasedAgain } from './erased-lines';
 import { findConflicts, settleConflicts, stageEntities, stageLines, type StagedLine } from './import-staging';
 import type { Database } from '../postgres/database';
 import type { PeriodDates } from '../../values/periods';
@@ -128,8 +128,10 @@ export class ImportTransaction {
   }
 
   /** Writes the lines and the data version of the changed books. */
-  advance(source: ChangeSource): Promise<NewVersion> {
-    return this.books.advance(source, this.isFirst ? 'first' : 'changed');
+  async advance(source: ChangeSource): Promise<NewVersion> {
+    const version = await this.books.advance(source, this.isFirst ? 'first' : 'changed');
+    if (!this.isFirst) await eraseEarlier(this.books, this.erased, version.number);
+    return version;
   }
 
   /** The periods in which a version that was just made has added or ended lines. */

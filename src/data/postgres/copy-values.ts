@@ -11,7 +11,7 @@ const CAST = /^::([a-z]+(?:\[\])?)/;
 const FORMS: Readonly<Record<string, RegExp>> = {
   int: /^-?\d{1,10}$/,
   bigint: /^-?\d{1,19}$/,
-  numeric: /^-?\d{1,30}(\.\d{1,10})?$/,
+  numeric: /^-?\d+(\.\d+)?$/,
   date: /^\d{4}-\d\d-\d\d$/,
   boolean: /^(true|false)$/,
   'bigint[]': /^\{("-?\d{1,19}"(,(?!\})|(?=\})))*\}$/,

@@ -115,6 +115,16 @@ export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }
 
+/**
+ * The reason that an error of the system or of a library gives: the last line of its message, because Prisma's messages quote our code first.
+ * Node gives no message when all addresses of a host have failed, but an error for each of them.
+ */
+export function reasonOf(error: Error & { readonly code?: string; readonly errors?: readonly Error[] }): string {
+  const line = error.message.split('\n').at(-1)!.trim();
+  if (line !== '') return line;
+  return error.errors?.map(reasonOf).join(', ') ?? error.code ?? error.name;
+}
+
 /** The codes for errors of the body parser and the router, which carry an HTTP status. */
 const REQUEST_FAULTS: Readonly<Record<number, ErrorCode>> = { 400: 'BAD_REQUEST', 413: 'PAYLOAD_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE' };
 

@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
 import { findSqlFault } from '../data/postgres/sql-fault';
-import { AppError, describeError, OperatorError } from '../errors';
+import { AppError, describeError, OperatorError, reasonOf } from '../errors';
 import { listPlaces } from '../stack-positions';
 
 /** The words for an operator on an error that ends a command: one line where its message is made for operators, and else those of a crash. */
@@ -10,7 +10,7 @@ export function describeCommandFailure(error: unknown): string {
   if (cause === undefined) return describeError(error);
   // Without a connection no statement has read or written anything.
   const isConnection = error.code === 'NO_DATA_SOURCE_CONNECTION' && isNativeError(cause);
-  return `${message}: ${isConnection ? lastLine(cause.message) : describeCommandFailure(cause)}`;
+  return `${message}: ${isConnection ? reasonOf(cause) : describeCommandFailure(cause)}`;
 }
 
 /** The words for an operator on an error that ends the process: its kind, its code and its places, or its message where it may be told. */
@@ -27,8 +27,5 @@ export function describeCrash(error: unknown): string {
  */
 function findMessage(error: Error): string | undefined {
   if (error instanceof OperatorError || 'syscall' in error) return error.message;
-  return findSqlFault(error)?.relation === undefined ? undefined : lastLine(error.message);
+  return findSqlFault(error)?.relation === undefined ? undefined : reasonOf(error);
 }
-
-/** The last line of a text. Prisma's messages quote our code first and end with the reason. */
-const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';

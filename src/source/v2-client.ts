@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { OperatorError } from '../errors';
+import { OperatorError, reasonOf } from '../errors';
 import { SourceError } from './source-error';
 
 /** The credentials of a v2 service (contract section 5). */
@@ -126,12 +126,12 @@ export class V2Client {
     // The reader of import files tells where the text stops being an answer.
     if (error instanceof OperatorError)
       return new SourceError(error.message.replace(/^The file/, 'The answer'), { isPassing: true, cause: error });
-    const { code, message } = error as NodeJS.ErrnoException;
+    const { code } = error as NodeJS.ErrnoException;
     if (code?.startsWith('Z_')) return new SourceError('The answer cannot be unpacked', { isPassing: true, cause: error });
     if (code !== undefined && isCertificateFault(code)) {
-      return new SourceError(`The certificate is not trusted: ${message}`, { isPassing: false, cause: error });
+      return new SourceError(`The certificate is not trusted: ${reasonOf(error as Error)}`, { isPassing: false, cause: error });
     }
-    return new SourceError(`There is no answer: ${code === 'ECONNRESET' ? 'the connection broke off' : message}`, {
+    return new SourceError(`There is no answer: ${code === 'ECONNRESET' ? 'the connection broke off' : reasonOf(error as Error)}`, {
       isPassing: true,
       cause: error,
     });

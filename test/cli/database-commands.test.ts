@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client } from 'pg';
-import { done, failed, runCommand, type Environment } from '../support/command';
+import { done, failed, runCommand, runProcess, withoutDatabase, type Environment } from '../support/command';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
 let database: TestDatabase;
@@ -38,6 +41,22 @@ describe('an operator whose database or settings are not right', () => {
       expect((await database.client.query(locks, [own])).rows).toEqual([]);
     } finally {
       await database.client.query(`DROP DATABASE ${own} WITH (FORCE)`);
+    }
+  });
+
+  test('is told why no address of the database answers, when its host has several', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'gateway-hosts-'));
+    const hosts = join(directory, 'hosts.js');
+    const addresses = `[{ address: '::1', family: 6 }, { address: '127.0.0.1', family: 4 }]`;
+    writeFileSync(hosts, `require('node:dns').lookup = (name, options, done) => process.nextTick(done, null, ${addresses});`);
+    const twice = { DATABASE_URL: 'postgresql://ada@books.test:1/books', NODE_OPTIONS: `--require=${hosts}` };
+    const told = async (...words: string[]): Promise<string> => withoutDatabase((await runProcess(twice, words)).stderr);
+    try {
+      const both = 'No connection to data source: connect ECONNREFUSED ::1:1, connect ECONNREFUSED 127.0.0.1:1\n';
+      expect(await told('migrate', '--check')).toBe(both);
+      expect(await told('organization', 'list')).toBe('No connection to data source: ECONNREFUSED\n');
+    } finally {
+      rmSync(directory, { recursive: true });
     }
   });
 

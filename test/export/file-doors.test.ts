@@ -164,6 +164,7 @@ describe('a file of the report', () => {
   test.each<[string, (line: Record<string, string | number>) => boolean]>([
     ['&designation_id=2&designation_id=4', ({ designation_id }) => designation_id === 2 || designation_id === 4],
     ['&amount_min=10.00&amount_max=50.00', ({ amount }) => Number(amount) >= 10 && Number(amount) <= 50],
+    [`&amount_min=10.00&amount_max=${'9'.repeat(38)}.99`, ({ amount }) => Number(amount) >= 10],
     ['&status=Hold&account_type=Savings', ({ status, account_type }) => status === 'Hold' && account_type === 'Savings'],
     [
       '&donor_name=ad',

@@ -1,5 +1,5 @@
 import { defaultChoices, type ReportChoices } from '../../src/playground/web/choices/report-choices';
-import { findCovering, toClosedPart } from '../../src/playground/web/reports/closed-parts';
+import { findCovering, isLoss, MAX_SEARCHED, toClosedPart, toSearched } from '../../src/playground/web/reports/closed-parts';
 import type { Period } from '../../src/playground/web/values/periods';
 
 const JULY = { version: 9, startDate: '2024-07-01', through: '2024-07-31' };
@@ -23,6 +23,22 @@ test('the closes of a period are those of its days, and by gift date those of la
   expect(findCovering(CLOSES, toPlan(SPRING, byGift))).toEqual([JULY, JUNE, MAY]);
   expect(findCovering(CLOSES, toPlan({}))).toEqual(CLOSES);
   expect(findCovering(CLOSES, toPlan({ startDate: '2024-08-01', endDate: '2024-08-31' }))).toEqual([]);
+});
+
+test('the newest closes that are kept are looked through for lost lines, and by gift date the oldest', () => {
+  const closes = Array.from({ length: MAX_SEARCHED + 2 }, (_, n) => ({ version: 20 - n, isKept: n <= MAX_SEARCHED }));
+  const versionsOf = (dateBasis: ReportChoices['dateBasis']) => toSearched(closes, { dateBasis }).map(({ version }) => version);
+  expect([versionsOf('DEPOSIT_DATE').at(0), versionsOf('DEPOSIT_DATE').length]).toEqual([20, MAX_SEARCHED]);
+  expect([versionsOf('TRANSACTION_DATE').at(-1), versionsOf('TRANSACTION_DATE').length]).toEqual([8, MAX_SEARCHED]);
+});
+
+test('a line that has left a report is lost by its money, date, status or fund, and not by a label', () => {
+  const left = { class: 'MOVED', columns: ['paymentType', 'donorId'], wasInside: true, isInside: false } as const;
+  expect(isLoss({ ...left, columns: [...left.columns] })).toBe(false);
+  for (const column of ['amount', 'depositDate', 'depositStatus', 'designationId'])
+    expect([column, isLoss({ ...left, columns: ['paymentType', column] })]).toEqual([column, true]);
+  expect(isLoss({ ...left, class: 'REMOVED', columns: [] })).toBe(true);
+  expect(isLoss({ ...left, class: 'MONEY', columns: ['amount'], isInside: true })).toBe(false);
 });
 
 test('the lost lines of each close are asked for in the days that it closed, up to the version of the report', () => {

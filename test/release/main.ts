@@ -75,7 +75,8 @@ const steps: Readonly<Record<string, (changes: string) => void | Promise<void>>>
 
 async function main(): Promise<void> {
   const { only } = parseArgs({ options: { only: { type: 'string' } } }).values;
-  if (only !== undefined && !(only in steps)) throw new Error(`There is no step ${only}; there are: ${Object.keys(steps).join(', ')}`);
+  if (only !== undefined && !Object.hasOwn(steps, only))
+    throw new Error(`There is no step ${only}; there are: ${Object.keys(steps).join(', ')}`);
   const changes = findSection(readFileSync('CHANGELOG.md', 'utf8'), version);
   if (changes === undefined) throw new Error(`CHANGELOG.md has no section of ${version}`);
   if (git('tag', '--list', `v${version}`) !== '') throw new Error(`There is a tag v${version} already`);

@@ -1,4 +1,5 @@
 import { escapeLiteral } from 'pg';
+import { AppError } from '../../errors';
 import type { Prisma } from '../../generated/prisma/client';
 
 // COPY takes no bind parameters. Each value in a COPY has a cast in SQL, which tells its type.
@@ -48,11 +49,13 @@ const isSet = ({ strings }: Prisma.Sql, position: number): boolean => BEFORE_NAM
 
 const toSetting = (position: number): string => `gateway.value_${position + 1}`;
 
-/** A value as a constant, which is quoted here and nowhere else. Throws for a value whose text has not the form of its type. */
+/** A value as a constant, which is quoted here and nowhere else. Throws for a value whose text has not the form of its type: a fault of the gateway. */
 function toConstant({ strings, values }: Prisma.Sql, position: number): string {
   const type = typeAt(strings, position);
   const value = String(values[position]);
-  if (!FORMS[type]?.test(value)) throw new Error(`A value of a COPY is no ${type === '' ? 'typed value' : type}`);
+  if (!FORMS[type]?.test(value)) {
+    throw new AppError('INTERNAL_SERVER_ERROR', { cause: new Error(`A value of a COPY is no ${type === '' ? 'typed value' : type}`) });
+  }
   return escapeLiteral(value);
 }
 

@@ -2,7 +2,7 @@ import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { OperatorError } from '../../errors';
+import { OperatorError, reasonOf } from '../../errors';
 import { readImportLines } from '../../formats/import-format';
 import { lineFields, lineNames, v2Names, type LineName } from '../../line/line-fields';
 import type { LocalDate } from '../../values/dates';
@@ -226,7 +226,9 @@ function send({ url, provision, signal }: GatewayAddress, path: string, body: st
     const options = { method: body === undefined ? 'GET' : 'POST', headers, signal, timeout: STALL_MS };
     const request = open(`${url.href.replace(/\/$/, '')}${path}`, options, resolve);
     request.on('timeout', () => request.destroy(new Error('it sends nothing')));
-    request.on('error', (error) => reject(new OperatorError(`there is no answer from ${url.origin}: ${error.message}`, { cause: error })));
+    request.on('error', (error) =>
+      reject(new OperatorError(`there is no answer from ${url.origin}: ${reasonOf(error)}`, { cause: error })),
+    );
     request.end(body);
   });
 }

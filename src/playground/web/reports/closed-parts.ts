@@ -1,7 +1,10 @@
-import type { DepositDetailFilter, LostLinesQueryVariables } from '../../../generated/operations/graphql';
+import type { DepositDetailFilter, LostLinesQuery, LostLinesQueryVariables } from '../../../generated/operations/graphql';
+import { moneyNames } from '../../../line/line-fields';
 import type { ReportChoices } from '../choices/report-choices';
 import type { Period } from '../values/periods';
 import type { ReportDocument } from './report-document';
+
+type Change = NonNullable<LostLinesQuery['depositChanges']>['nodes'][number];
 
 /** The days that a close closed, and its data version. */
 interface ClosedDays {
@@ -26,6 +29,27 @@ export function findCovering<Close extends ClosedDays>(
   const isBounded = choices.dateBasis === 'DEPOSIT_DATE' && endDate !== undefined;
   return closes.filter((close) => close.through >= startDate && (!isBounded || close.startDate <= endDate));
 }
+
+/** The closes that are looked through for lost lines, at most. Each is a request of its own, because lines are lost since their own close. */
+export const MAX_SEARCHED = 12;
+
+/**
+ * The closes that are looked through for lost lines: the newest ones, and by gift date the oldest, because most gifts are deposited soon. What
+ * was lost since a close whose state is pruned cannot be told.
+ */
+export function toSearched<Close extends { readonly isKept: boolean }>(
+  covering: readonly Close[],
+  { dateBasis }: Pick<ReportChoices, 'dateBasis'>,
+): readonly Close[] {
+  const kept = covering.filter(({ isKept }) => isKept);
+  return dateBasis === 'DEPOSIT_DATE' ? kept.slice(0, MAX_SEARCHED) : kept.slice(-MAX_SEARCHED);
+}
+
+const MONEY_FIELDS: readonly string[] = moneyNames.map((name) => name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()));
+
+/** True for a late change that took a line out of a report. A line that left by its donor or its payment type alone is not late. */
+export const isLoss = ({ class: kind, columns, wasInside, isInside }: Change): boolean =>
+  wasInside && !isInside && (kind === 'REMOVED' || columns.some((column) => MONEY_FIELDS.includes(column)));
 
 const latest = (...dates: readonly (string | undefined)[]): string | undefined =>
   dates

@@ -5,7 +5,7 @@ import lateGiftsQuery from '../queries/late-gifts.graphql?raw';
 import lostLinesQuery from '../queries/lost-lines.graphql?raw';
 import { askGateway } from '../session/gateway-client';
 import { createCellFormat } from '../values/cell-format';
-import { findCovering, toClosedPart } from './closed-parts';
+import { findCovering, isLoss, MAX_SEARCHED, toClosedPart, toSearched } from './closed-parts';
 import type { ReportPlan } from './use-report';
 
 /** The late gifts of a report, and the loss of lines in the closed months of its period. */
@@ -16,19 +16,25 @@ export interface LateChanges {
   readonly closedThrough: string;
   /** True where a line is gone, or is no longer where it was closed. The filter “late” does not find such a line. */
   readonly hasLost: boolean;
+  /** True where a close has more changes than were looked through, and no loss among those. */
+  readonly isCut: boolean;
   /** The newest close of the period of which lost lines are not looked for; undefined where all were looked through. */
   readonly unsearched: Close | undefined;
+  /** True for a report by the dates of gifts, of which the oldest closes are looked through first. */
+  readonly isOfGifts: boolean;
   /** The first close of the period, from which the changes lead to the figures of the report. */
   readonly first: Close;
   /** The first close whose state is kept: the one that the changes begin with. Undefined where none is kept. */
   readonly since: Close | undefined;
 }
 
-/** `none` is of a report in which nothing came late and nothing is lost, or that does not tell. */
-export type LateState = 'none' | 'reading' | 'unknown' | LateChanges;
+/** The reason why late changes could not be read. The report itself is right without them. */
+interface LateFault {
+  readonly fault: string;
+}
 
-/** The closes that are looked through for lost lines. Each is a request of its own, because lines are lost since their own close. */
-const MAX_SEARCHED = 12;
+/** `none` is of a report in which nothing came late and nothing is lost, or that does not tell. */
+export type LateState = 'none' | 'reading' | LateFault | LateChanges;
 
 /** Finds the late gifts and the loss of lines in a report of the books at a version, by the closes of that version. */
 export async function readLate(provision: string, plan: ReportPlan, version: number, signal: AbortSignal): Promise<LateState> {
@@ -41,38 +47,52 @@ export async function readLate(provision: string, plan: ReportPlan, version: num
   const { variables } = fileDocument;
   const state = { version };
   const filter = { ...(variables.filter as object | undefined), late: true };
-  const searched = covering.filter(({ isKept }) => isKept).slice(0, MAX_SEARCHED);
+  const searched = toSearched(covering, choices);
   // Nothing has changed since the close that is the newest version.
   const parts = searched.flatMap((close) => (close.version === version ? [] : (toClosedPart(plan, close, version) ?? [])));
-  const [{ depositSummary }, hasLost] = await Promise.all([
+  const [{ depositSummary }, { hasLost, isCut }] = await Promise.all([
     askGateway<LateGiftsQuery>(provision, { query: lateGiftsQuery, variables: { ...variables, filter, asOf: state } }, signal),
-    hasLostLines(provision, parts, signal),
+    findLoss(provision, parts, signal),
   ]);
   const gifts = depositSummary?.all.transactions ?? 0;
   const amount = depositSummary?.all.byTransaction.amount ?? '0.00';
-  const unsearched = covering[searched.length];
-  if (gifts === 0 && !hasLost && !unsearched) return 'none';
+  const unsearched = covering.find((close) => !searched.includes(close));
+  if (gifts === 0 && !hasLost && !unsearched && !isCut) return 'none';
   const since = [...covering, first].findLast(({ isKept }) => isKept);
-  return { gifts, amount, closedThrough: newest.through, hasLost, unsearched, first, since };
+  return {
+    gifts,
+    amount,
+    closedThrough: newest.through,
+    hasLost,
+    isCut,
+    unsearched,
+    isOfGifts: choices.dateBasis === 'TRANSACTION_DATE',
+    first,
+    since,
+  };
 }
 
-/** True where a line is no longer in one of the parts. The parts are asked for one by one: the first loss is the answer. */
-async function hasLostLines(provision: string, parts: readonly LostLinesQueryVariables[], signal: AbortSignal): Promise<boolean> {
+/**
+ * Looks for a line that is no longer in one of the parts. The parts are asked for one by one: the first loss is the answer. It is cut where a
+ * part has more changes than one answer, because the gateway computes all of them for each.
+ */
+async function findLoss(
+  provision: string,
+  parts: readonly LostLinesQueryVariables[],
+  signal: AbortSignal,
+): Promise<Pick<LateChanges, 'hasLost' | 'isCut'>> {
+  let isCut = false;
   for (const variables of parts) {
-    let after: string | null = null;
-    do {
-      const page: LostLinesQuery = await askGateway(provision, { query: lostLinesQuery, variables: { ...variables, after } }, signal);
-      const changes = page.depositChanges;
-      if (changes?.nodes.some(({ wasInside, isInside }) => wasInside && !isInside)) return true;
-      after = changes?.pageInfo.hasNextPage ? changes.pageInfo.endCursor : null;
-    } while (after !== null);
+    const { depositChanges } = await askGateway<LostLinesQuery>(provision, { query: lostLinesQuery, variables }, signal);
+    if (depositChanges?.nodes.some(isLoss)) return { hasLost: true, isCut: false };
+    isCut ||= depositChanges?.pageInfo.hasNextPage ?? false;
   }
-  return false;
+  return { hasLost: false, isCut };
 }
 
 /** The late changes in words; the first sentence is missing where no gift is late. */
 export function describeChanges(late: LateChanges): readonly [string | undefined, ...string[]] {
-  const { gifts, amount, closedThrough, hasLost, unsearched, first, since } = late;
+  const { gifts, amount, closedThrough, hasLost, isCut, unsearched, isOfGifts, first, since } = late;
   const { format } = createCellFormat(navigator.languages);
   const sum = writeValue(amount, 'money');
   const day = ({ through }: Close): string => writeValue(through, 'date');
@@ -81,9 +101,12 @@ export function describeChanges(late: LateChanges): readonly [string | undefined
       ? `1 late gift of ${sum}: new or changed since its month was closed.`
       : `${format(gifts, 'count')} late gifts of ${sum} together: new or changed since their months were closed.`;
   const told = [`The books are closed through ${writeValue(closedThrough, 'date')}.`];
-  if (hasLost) told.push('Lines were removed from closed months or moved out of them, since those were closed.');
+  if (hasLost) told.push('Lines were removed from closed months or moved out of this report, since those were closed.');
+  if (isCut) told.push('The first 1,000 changes since each close were looked through for removals.');
   if (unsearched && !unsearched.isKept)
     told.push(`Removals are not looked for through ${day(unsearched)}: the state at that close is no longer kept.`);
+  else if (unsearched && isOfGifts)
+    told.push(`Removals are looked for in the first ${String(MAX_SEARCHED)} of the closes that may have these gifts.`);
   else if (unsearched)
     told.push(`Removals are not looked for through ${day(unsearched)}: the period has more than ${String(MAX_SEARCHED)} closes.`);
   if (since && since !== first)
@@ -95,7 +118,7 @@ export function describeChanges(late: LateChanges): readonly [string | undefined
 export function describeLate(late: LateState): string | undefined {
   if (late === 'none') return undefined;
   if (late === 'reading') return 'Late changes were still being read.';
-  if (late === 'unknown') return 'Late changes could not be read.';
+  if ('fault' in late) return `Late changes could not be read: ${late.fault.replace(/\.$/, '')}.`;
   return describeChanges(late)
     .filter((sentence) => sentence !== undefined)
     .join(' ');

@@ -11,7 +11,7 @@ interface LateNoteProps {
 export function LateNote({ choices, late, onChange }: LateNoteProps) {
   if (late === 'none' || late === 'reading') return null;
   // The report itself is right without the note.
-  if (late === 'unknown')
+  if ('fault' in late)
     return (
       <p className="late-note" role="note">
         {describeLate(late)}

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { hasStoredTabs } from '../session/editor-storage';
 import { readViewParameters, withoutView } from '../choices/linked-view';
-import { readAddress, toAddress, type ReportChoices } from '../choices/report-choices';
+import { findUnread, readAddress, toAddress, type ReportChoices } from '../choices/report-choices';
 import type { ViewParameters } from '../tables/view-link';
 
 /** The mode that the part of the page's address behind `#` names. Browsers never send that part. */
@@ -12,7 +12,7 @@ export type PageMode =
       readonly choices: ReportChoices | undefined;
       /** The rows that a followed link names. */
       readonly view?: ViewParameters | undefined;
-      /** The parameters of an opened saved report that nobody can read. They stay in the address. */
+      /** The parameters of a link or of an opened saved report that nobody can read. They stay in the address. */
       readonly unread?: URLSearchParams;
     }
   /** A saved report by its name. */
@@ -29,7 +29,8 @@ function readMode(hash: string): PageMode | undefined {
   if (hash === '#graphql' || hash.startsWith('#query=')) return { kind: 'graphql' };
   if (hash.startsWith(SAVED)) return readSaved(hash.slice(SAVED.length));
   const choices = readAddress(hash);
-  return choices || hash === '#reports' ? { kind: 'reports', choices, view: readViewParameters(hash) } : undefined;
+  if (choices) return { kind: 'reports', choices, view: readViewParameters(hash), unread: findUnread(hash, choices) };
+  return hash === '#reports' ? NO_REPORT : undefined;
 }
 
 function readSaved(name: string): PageMode | undefined {

@@ -116,7 +116,11 @@ export function useReport(
     const tellLate = async (result: ReportResult): Promise<void> => {
       // The report itself is right without what came late.
       const reading = readLate(provision, result.plan, result.table.version, controller.signal);
-      const late = await reading.catch((): LateState => 'unknown');
+      const late = await reading.catch((error: unknown): LateState => {
+        // The session may have ended.
+        if (!controller.signal.aborted) onSessionChange();
+        return { fault: toMessage(error) };
+      });
       if (!controller.signal.aborted) setState({ of: asked, now: { kind: 'done', result: { ...result, late } } });
     };
     let table: LoadedTable | undefined;
@@ -142,7 +146,7 @@ export function useReport(
         },
         (error: unknown) => {
           if (controller.signal.aborted || isStopped(error)) return;
-          tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+          tell({ kind: 'failed', message: toMessage(error) });
           hasFailed.current = true;
           // The session may have ended.
           onSessionChange();
@@ -163,6 +167,8 @@ export function useReport(
   const waiting: ReportState = plan ? { kind: 'running', progress: undefined } : { kind: 'waiting' };
   return { state: state.of === asked ? state.now : waiting, run, stop };
 }
+
+const toMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Lines of a past state are late by the closes of that state, which a report of it does not tell. */
 const toLateState = ({ choices, readsDonors }: ReportPlan): LateState => (readsDonors && choices.state === '' ? 'reading' : 'none');

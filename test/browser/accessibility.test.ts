@@ -52,7 +52,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme, an analyst who needs
     await page.getByRole('table').waitFor();
     expect(await problems(page)).toEqual([]);
     await page.getByRole('button', { name: 'Chart' }).click();
-    await page.getByRole('img', { name: /^Line chart/ }).waitFor();
+    await page.getByRole('img', { name: /^Bar chart/ }).waitFor();
     expect(await problems(page)).toEqual([]);
     await page.screenshot({ path: `coverage/playground-${colorScheme}-${width}.png` });
     await page.getByRole('button', { name: 'Saved reports' }).click();
@@ -91,7 +91,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme, an analyst who needs
     await page.getByRole('menuitem', { name: 'Log out' }).waitFor();
     await check('account');
     await page.keyboard.press('Escape');
-    await page.evaluate(`location.hash = '#reports/designations?period=all-time'`);
+    await page.evaluate(`location.hash = '#reports/designations?period=all-time&splitBy=MONTH'`);
     for (const [tab, shown] of [
       ['Table', page.getByRole('table')],
       ['Chart', page.getByRole('img', { name: /^Bar chart/ })],

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { createOrganization, importLines, v2Line } from '../support/gateway';
 import { execute, logIn, openPlayground, pasteInto, printPage } from '../support/playground-browser';
@@ -27,22 +28,12 @@ const summary = (groupBy: string, key: string) => `{
   }
 }`;
 
-/** Reads the texts that the page has drawn on canvases so far, each once. */
-const drawnTexts = (page: Page): Promise<string[]> => page.evaluate('[...new Set(window.drawnTexts)]');
-
-const untilDrawn = (page: Page, text: string): Promise<void> => until(async () => (await drawnTexts(page)).includes(text));
+/** The texts of the chart on the page, from the top. */
+const chartTexts = (page: Page): Promise<string[]> => page.locator('.chart text').allTextContents();
 
 async function openChart(query: string, colorScheme: 'light' | 'dark' = 'light', as = organization): Promise<Page> {
   const { page, faults } = await gateway.visit({ as, colorScheme });
   await logIn(page);
-  await page.evaluate(`{
-    const write = CanvasRenderingContext2D.prototype.fillText;
-    window.drawnTexts = [];
-    CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
-      window.drawnTexts.push(text);
-      return write.call(this, text, ...rest);
-    };
-  }`);
   await page.getByRole('button', { name: 'Chart' }).click();
   await page.getByText('No groups yet').waitFor();
   await pasteInto(page, 'query', query);
@@ -55,73 +46,101 @@ async function openChart(query: string, colorScheme: 'light' | 'dark' = 'light',
 const chart = (page: Page, name: string) => page.getByRole('img', { name, exact: true });
 
 describe('an analyst who draws a summary', () => {
-  test('sees months in order, with a line for each of the eight largest designations, and is told of the rest', async () => {
+  test('sees a bar for each designation from the largest on, divided by month in colors that a legend names', async () => {
     const page = await openChart(summary('MONTH, DESIGNATION', 'month designation'));
-    await chart(page, 'Line chart of all.byAllocation.amount by month and designation, Jan 2024 to Mar 2024.').waitFor();
-    await page.getByText('The 8 largest of 10 are drawn; the table has them all.').waitFor();
-    await untilDrawn(page, 'Fund 10');
-    const texts = await drawnTexts(page);
-    expect(texts.filter((text) => text.startsWith('Fund'))).toEqual([
-      'Fund 10',
-      'Fund 8',
-      'Fund 6',
-      'Fund 9',
-      'Fund 4',
-      'Fund 7',
-      'Fund 5',
-      'Fund 2',
+    const name = 'all.byAllocation.amount by designation and month, Jan 2024 to Mar 2024: Fund 10 has the most, 2,000.20.';
+    await chart(page, `Bar chart of ${name}`).waitFor();
+    expect(await chartTexts(page)).toEqual([
+      ...[
+        'Jan 2024',
+        'Mar 2024',
+        'Fund 10',
+        '2,000.20',
+        'Fund 8',
+        '1,600.20',
+        'Fund 6',
+        '1,200.20',
+        'Fund 9',
+        '900.10',
+        'Fund 4',
+        '800.20',
+      ],
+      ...['Fund 7', '700.10', 'Fund 5', '500.10', 'Fund 2', '400.20', 'Fund 3', '300.10', 'Fund 1', '100.10'],
     ]);
-    expect(texts.filter((text) => text.endsWith(' 2024'))).toEqual(['Jan 2024', 'Feb 2024', 'Mar 2024']);
-    await page.screenshot({ path: 'coverage/playground-chart-lines.png' });
+    await page.screenshot({ path: 'coverage/playground-chart-parts.png' });
     await page.getByRole('combobox', { name: 'Draw' }).selectOption('all.lines');
-    await chart(page, 'Line chart of all.lines by month and designation, Jan 2024 to Mar 2024.').waitFor();
+    await page.getByRole('img', { name: /^Bar chart of all\.lines by .* has the most, 2\.$/ }).waitFor();
     await page.getByRole('button', { name: 'Table' }).click();
     await page.getByRole('table').waitFor();
     expect(await page.getByRole('img', { name: /chart/ }).count()).toBe(0);
     await page.context().close();
   });
 
-  test('reads in the chart the exact amounts of the answer', async () => {
-    const page = await openChart(summary('DESIGNATION', 'designationId designation'), 'dark');
-    const bars = chart(page, 'Bar chart of all.byAllocation.amount by designation: Fund 10 has the most, 2,000.20.');
+  test('reads the exact amounts of the answer at the bars, and those of a part by pointing at it and by the keys', async () => {
+    const page = await openChart(summary('MONTH, DESIGNATION', 'month designationId designation'), 'dark');
+    const bars = page.getByRole('img', { name: /^Bar chart of all\.byAllocation\.amount by designation and month/ });
     await bars.waitFor();
-    await untilDrawn(page, 'Fund 10');
-    const { x, y, width, height } = (await bars.boundingBox())!;
-    await page.mouse.move(x + width * 0.12, y + height * 0.6);
-    await untilDrawn(page, 'all.byAllocation.amount: 2,000.20');
+    const reading = page.locator('.chart-reading');
+    await page.locator('.chart-mark').nth(1).hover();
+    expect(await reading.textContent()).toBe('Fund 10, Mar 2024: 1,000.10');
     await page.screenshot({ path: 'coverage/playground-chart-bars.png' });
+    await page.mouse.move(0, 0);
+    await until(async () => (await reading.textContent())?.startsWith('Point at a bar') ?? false);
+    await bars.focus();
+    await page.keyboard.press('ArrowDown');
+    expect(await reading.textContent()).toBe('Fund 10, Jan 2024: 1,000.10');
+    await page.keyboard.press('ArrowUp');
+    expect(await reading.textContent()).toBe('Fund 1, Jan 2024: 100.10');
     await page.context().close();
   });
 
-  test('sees one line over weeks, by money where no designation is named, in the colors of the theme', async () => {
+  test('sees weeks in their order, by money where no designation is named, in the colors of the theme', async () => {
     const page = await openChart(summary('WEEK', 'week'));
-    await chart(page, 'Line chart of all.byTransaction.amount by week, Jan 1, 2024 to Mar 4, 2024.').waitFor();
-    await untilDrawn(page, 'all.byTransaction.amount');
-    const pixels = () => page.getByRole('img', { name: /^Line chart/ }).evaluate((canvas: { toDataURL(): string }) => canvas.toDataURL());
-    const inLight = await pixels();
+    await chart(page, 'Bar chart of all.byTransaction.amount by week, Jan 1, 2024 to Mar 4, 2024.').waitFor();
+    expect((await chartTexts(page)).slice(0, 2)).toEqual(['Jan 1, 2024', '5,501.00']);
+    const color = () => page.evaluate<string>(`getComputedStyle(document.querySelector('.chart-mark')).fill`);
+    const inLight = await color();
+    expect(inLight).toMatch(/^rgb/);
     await page.emulateMedia({ colorScheme: 'dark' });
-    await until(async () => (await pixels()) !== inLight);
+    await until(async () => (await color()) !== inLight);
+    await page.context().close();
+  });
+
+  test('saves a picture that is light in the dark theme too, twice as fine as the screen, with the head of a print', async () => {
+    const page = await openChart(summary('WEEK', 'week'), 'dark');
+    await page.getByRole('img', { name: /^Bar chart/ }).waitFor();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save picture' }).click()]);
+    expect(download.suggestedFilename()).toBe('depositSummary.groups.nodes.png');
+    const picture = readFileSync(await download.path());
+    const found = await page.evaluate(`(async () => {
+      const image = new Image();
+      image.src = 'data:image/png;base64,${picture.toString('base64')}';
+      await image.decode();
+      const canvas = document.createElement('canvas');
+      [canvas.width, canvas.height] = [image.width, image.height];
+      const context = canvas.getContext('2d');
+      context.drawImage(image, 0, 0);
+      return { width: image.width, corner: [...context.getImageData(2, 2, 1, 1).data] };
+    })()`);
+    expect(found).toEqual({ width: 1800, corner: [255, 255, 255, 255] });
     await page.context().close();
   });
 
   test.each(['by the system', 'by the menu'])('prints it dark on light, also in the theme that is dark %s', async (by) => {
     const page = await openChart(summary('WEEK', 'week'), by === 'by the system' ? 'dark' : 'light');
-    await chart(page, 'Line chart of all.byTransaction.amount by week, Jan 1, 2024 to Mar 4, 2024.').waitFor();
+    await chart(page, 'Bar chart of all.byTransaction.amount by week, Jan 1, 2024 to Mar 4, 2024.').waitFor();
     if (by === 'by the menu') await page.evaluate(`document.body.classList.add('graphiql-dark')`);
     await page.evaluate(`addEventListener('afterprint', () => {
-      const canvas = document.querySelector('.print-sheet canvas');
-      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-      const luminances = [];
-      for (let at = 0; at < data.length; at += 4) if (data[at + 3] === 255) luminances.push((data[at] + data[at + 1] + data[at + 2]) / 3);
-      globalThis.darkest = Math.min(...new Set(luminances.map(Math.round)));
+      const [red, green, blue] = getComputedStyle(document.querySelector('.print-sheet .chart')).fill.match(/\\d+/g).map(Number);
+      globalThis.luminance = (red + green + blue) / 3;
     }, { once: true, capture: true })`);
     const [sheet, ...others] = await printPage(page);
     expect(others).toEqual([]);
     expect(sheet).toMatchObject({ rows: [], pictures: 1 });
     expect(sheet!.lines[0]).toBe('depositSummary.groups.nodes');
-    expect(sheet!.lines).toContain('Line chart of all.byTransaction.amount by week, Jan 1, 2024 to Mar 4, 2024.');
-    // The text of the light theme has 62, that of the dark one has none below 150.
-    expect(await page.evaluate('globalThis.darkest')).toBeLessThan(80);
+    expect(sheet!.lines).toContain('Bar chart of all.byTransaction.amount by week, Jan 1, 2024 to Mar 4, 2024.');
+    // The text of the light theme has 62, that of the dark one 220.
+    expect(await page.evaluate('globalThis.luminance')).toBeLessThan(80);
     await page.context().close();
   });
 

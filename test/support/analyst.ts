@@ -83,7 +83,7 @@ export class Analyst {
 
   /** Waits for a chart, by the sentence that tells it to screen readers. Browsers differ in the name of its role. */
   async findPicture(sentence: string): Promise<void> {
-    await this.page.waitForSelector(`canvas[aria-label=${JSON.stringify(sentence)}]`);
+    await this.page.waitForSelector(`svg[aria-label=${JSON.stringify(sentence)}]`);
   }
 
   /** Presses a button, an option or a tab. */

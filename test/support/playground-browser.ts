@@ -162,7 +162,7 @@ export async function printPage(page: Page): Promise<readonly PrintedSheet[]> {
     globalThis.sheets = [...document.querySelectorAll('.print-sheet')].map((sheet) => ({
       lines: texts(sheet, 'h1, p'),
       rows: [...sheet.querySelectorAll('tr')].map((row) => texts(row, 'th, td')),
-      pictures: sheet.querySelectorAll('canvas').length,
+      pictures: sheet.querySelectorAll('svg').length,
     }));
   }, { once: true })`);
   await page.pdf();

@@ -1,54 +1,35 @@
 import { DESIGNATION, KEY, clip, toNames, toNaming, toWords } from './group-names';
+import { BESIDE, stack, type ChartBar, type ChartRow, type ChartSeries, type DrawnChart } from './drawn-chart';
 import { createCellFormat, type CellFormat } from '../values/cell-format';
+import { UNKNOWN } from '../values/figures';
+import { groupBy } from '../values/groups';
 import { disambiguate } from '../values/namesakes';
-import { atScale, readDecimal, writeDecimal } from '../values/exact-decimal';
+import { addUp, largestFirst } from '../values/exact-decimal';
+import { DAY, fillTimes, MONTH, QUARTER, timeKeys, YEAR } from '../values/time-keys';
 import type { ResultColumn, ResultRow, ResultTable } from '../rows/result-tables';
 import type { ColumnKind } from '../values/table-types';
 
-/** A chart: lines over time, or bars. */
-export interface DrawnChart {
-  readonly kind: 'line' | 'bar';
-  /** The labels of the horizontal axis in order, as people of the locale write them. */
-  readonly labels: readonly string[];
-  /** The same labels for the axis, in lines. Names are cut there where they are long; numbers, ids and dates are not. */
-  readonly ticks: readonly (readonly string[])[];
-  readonly series: readonly ChartSeries[];
-  /** The part of the vertical axis that is drawn, for bars that do not begin at zero. */
-  readonly range?: { readonly min: number; readonly max: number };
-  /** Decides how the values are written. */
-  readonly valueKind: ColumnKind;
-  /** A sentence that says what the chart shows, for screen readers. */
-  readonly summary: string;
-  /** A sentence about groups or amounts that the chart leaves out. */
-  readonly omission: string | undefined;
-}
-
-interface ChartSeries {
-  readonly name: string;
-  /** The name where room is scarce. It still has the part that tells it apart from a namesake. */
-  readonly shortName: string;
-  /** The answer's own text for each label; undefined when it has none. */
-  readonly values: readonly (string | undefined)[];
-  /** The beginning and the end of each bar, where bars do not begin at zero. */
-  readonly spans?: readonly (readonly [string, string] | undefined)[];
-}
-
 interface Group {
+  /** The part of time in the order of time, and as people write it; both are empty where the groups have none. */
   readonly time: string;
-  /** The values of its keys. Two groups may have one name, and stay two. */
+  readonly timeName: string;
+  /** The values of its other keys. Two groups may have one name, and stay two. */
   readonly key: string;
   readonly name: string;
-  readonly lines: readonly string[];
+  readonly shortName: string;
   readonly value: string | undefined;
+  /** The value of the period that the report is compared with. */
+  readonly compared: string | undefined;
 }
 
-const MAX_LINES = 8;
-const MAX_BARS = 30;
-/** The most periods that are drawn as bars: more are easier to read as lines. */
-const MAX_BAR_PERIODS = 6;
-const OTHERS = 'Others';
-const [DAY, WEEK, MONTH, QUARTER, YEAR] = ['key.day', 'key.week', 'key.month', 'key.quarter', 'key.year'] as const;
-const timeKeys: readonly string[] = [DAY, WEEK, MONTH, QUARTER, YEAR];
+/** The most rows of a chart: more would be a wall of bars. */
+const MAX_ROWS = 40;
+/** The most parts of a bar. */
+const MAX_PARTS = 40;
+/** The most series with colors of their own. */
+const MAX_COLORS = 8;
+/** The date of what a group is, such as a deposit: each deposit is of one day. */
+const OWN_DATES: readonly string[] = ['key.depositDate', 'key.transactionDate'];
 
 /** The columns that can be drawn: numbers and amounts of groups that have a key. */
 export function valueColumns(table: ResultTable): ResultColumn[] {
@@ -77,24 +58,45 @@ export function defaultColumn(table: ResultTable): ResultColumn | undefined {
 }
 
 /**
- * Builds a chart of one column in the words of a locale. Returns undefined when two rows share a key, because one would hide the other.
- * That happens when the query asks for only part of the key.
+ * Builds a chart of one column in the words of a locale. Parts of time stand in their order, and all else from the largest value on. Groups of
+ * both, such as funds by month, are a bar for each fund with a part for each month. Returns undefined when two rows share a key, because one
+ * would hide the other. That happens when the query asks for only part of the key.
  */
 export function toGroupChart(table: ResultTable, column: ResultColumn, locales: readonly string[]): DrawnChart | undefined {
   const keys = keysOf(table);
-  const dates = timeKeys.filter((key) => keys.includes(key) && table.rows.every((row) => isDate(row[key])));
+  const dates = [...timeKeys, ...OWN_DATES].filter((key) => keys.includes(key) && table.rows.every((row) => isDate(row[key])));
   // A day implies its week, month, quarter and year. A week does not imply its month: it may lie in two.
   const times = dates.includes(DAY) ? [DAY] : dates;
   const others = keys.filter((key) => !dates.includes(key));
   const { format } = createCellFormat(locales);
-  const groups = toGroups(table.rows, times, others, column.name, format);
+  const compared = table.columns.find(({ name }) => name === column.name.replace(/^all\./, 'compared.all.') && name !== column.name);
+  const groups = toGroups(table.rows, { times, others, column: column.name, compared: compared?.name, format });
   if (new Set(groups.map(({ time, key }) => JSON.stringify([time, key]))).size < groups.length) return undefined;
-  const by = toNames(others).map(({ word }) => word);
-  const chart = times.length === 0 ? toBars(groups, { column, by, format }) : toLines(groups, { table, column, keys: times, by, format });
+  const drawing: Drawing = {
+    table,
+    column,
+    compared: compared && titleOf(compared),
+    times,
+    by: toNames(others).map(({ word }) => word),
+    format,
+  };
+  const chart =
+    others.length === 0
+      ? ofTimes(groups, drawing)
+      : times.length === 0
+        ? ofNames(groups, drawing)
+        : times.some((time) => OWN_DATES.includes(time))
+          ? ofDays(groups, drawing)
+          : ofParts(groups, drawing);
   const unknown = countUnknown(table, column);
   if (unknown === 0) return chart;
-  const doubt = `This figure is not known in full for ${String(unknown)} of ${String(groups.length)} groups.`;
-  return { ...chart, omission: [doubt, chart.omission].filter((sentence) => sentence !== undefined).join(' ') };
+  return {
+    ...chart,
+    notes: [
+      `This figure is not known in full for ${format(unknown, 'count')} of ${format(groups.length, 'count')} groups.`,
+      ...chart.notes,
+    ],
+  };
 }
 
 /** The key columns that have values. A summary's key is null in every row for all that it does not group by. */
@@ -113,171 +115,216 @@ function countUnknown({ rows }: ResultTable, { name, kind }: ResultColumn): numb
 const isDate = (value: unknown): boolean =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
 
-function toGroups(
-  rows: readonly ResultRow[],
-  times: readonly string[],
-  others: readonly string[],
-  column: string,
-  format: CellFormat['format'],
-): Group[] {
+interface GroupKeys {
+  readonly times: readonly string[];
+  readonly others: readonly string[];
+  readonly column: string;
+  readonly compared: string | undefined;
+  readonly format: CellFormat['format'];
+}
+
+function toGroups(rows: readonly ResultRow[], { times, others, column, compared, format }: GroupKeys): Group[] {
   const textOf = (row: ResultRow, keys: readonly string[], between: string): string =>
     keys
       .map((key) => (key.endsWith('Date') ? format(String(row[key] ?? ''), 'date') : String(row[key] ?? '')))
       .filter((text) => text !== '')
       .join(between);
   const namings = toNames(others).map((name) => toNaming(name, rows, textOf));
+  const valueOf = (row: ResultRow, name: string | undefined): string | undefined => {
+    const value = name === undefined ? undefined : row[name];
+    return value === undefined ? undefined : String(value);
+  };
   return rows.map((row) => {
-    const value = row[column];
     const parts = namings.map((naming) => naming(row));
+    const dates = times.map((time) => String(row[time] ?? ''));
     return {
-      time: textOf(row, times, ', '),
+      time: dates.join(' '),
+      timeName: times.length === 0 ? '' : toTimeName(dates.join(' '), { times, format }),
       key: JSON.stringify(others.map((key) => row[key] ?? null)),
       name: parts.map(({ name, marks }) => disambiguate(name, marks)).join(', '),
-      lines: parts.flatMap(({ short, marks }) => [short, ...(marks.length > 0 ? [clip(disambiguate('', marks).trim())] : [])]),
-      value: value === undefined ? undefined : String(value),
+      shortName: parts.map(({ short, marks }) => [short, clip(disambiguate('', marks).trim())].join(' ').trim()).join(', '),
+      value: valueOf(row, column),
+      compared: valueOf(row, compared),
     };
   });
 }
 
+const kindOfTime = (key: string): ColumnKind => ([MONTH, QUARTER, YEAR].some((each) => each === key) ? 'month' : 'date');
+
 interface Drawing {
+  readonly table: ResultTable;
   readonly column: ResultColumn;
+  /** The title of the column of the period that the report is compared with; undefined where there is none. */
+  readonly compared: string | undefined;
+  /** The keys that are times. */
+  readonly times: readonly string[];
   /** The words for the names of the groups. */
   readonly by: readonly string[];
   readonly format: CellFormat['format'];
 }
 
+/** A part of time as people write it. */
+const toTimeName = (time: string, { times, format }: Pick<Drawing, 'times' | 'format'>): string =>
+  time
+    .split(' ')
+    .map((date, n) => format(date, kindOfTime(times[n]!)))
+    .join(', ');
+
 const kindOf = ({ kind }: ResultColumn): ColumnKind => (kind === 'decimal' ? 'money' : 'count');
-
-function toBars(groups: readonly Group[], { column, by, format }: Drawing): DrawnChart {
-  // An unknown value cannot be compared with the others, so it comes last.
-  const [known, unknown] = [groups.filter(({ value }) => value !== undefined), groups.filter(({ value }) => value === undefined)];
-  const bars = [...known.sort((one, other) => toLength(other.value) - toLength(one.value)), ...unknown];
-  const { drawn, others } = splitOthers(bars, MAX_BARS, column);
-  const values = drawn.map(({ value }) => value);
-  const most = drawn[0];
-  return {
-    kind: 'bar',
-    labels: [...drawn.map(({ name }) => name), ...(others ? [OTHERS] : [])],
-    ticks: [...drawn.map(({ lines }) => lines), ...(others ? [[OTHERS]] : [])],
-    series: [
-      { name: titleOf(column), shortName: titleOf(column), values: others ? [...values, addUp(others.map(({ value }) => value))] : values },
-    ],
-    valueKind: kindOf(column),
-    summary: `Bar chart of ${titleOf(column)} by ${by.join(' and ')}: ${most?.name ?? ''} has the most, ${format(most?.value ?? null, kindOf(column))}.`,
-    omission: toOmission(drawn.length, bars.length, others !== undefined),
-  };
-}
-
-interface LineDrawing extends Drawing {
-  readonly table: ResultTable;
-  /** The keys that are times. */
-  readonly keys: readonly string[];
-}
-
-function toLines(groups: readonly Group[], { table, column, keys, by, format }: LineDrawing): DrawnChart {
-  const labels = fillTimes([...new Set(groups.map(({ time }) => time))].sort(), keys);
-  const lines = [...Map.groupBy(groups, ({ key }) => key).values()]
-    .map((points) => ({
-      name: points[0]!.name,
-      shortName: points[0]!.lines.join(' '),
-      points,
-      size: points.reduce((sum, { value }) => sum + Math.abs(toLength(value)), 0),
-    }))
-    .sort((one, other) => other.size - one.size);
-  const { drawn, others } = splitOthers(lines, MAX_LINES, column);
-  // Nothing came in where a whole table has no group. Elsewhere the group may be on another page.
-  const nothing = table.isWhole ? (column.kind === 'decimal' ? '0.00' : '0') : undefined;
-  const toSeries = (points: readonly Group[], name: string, shortName = name): ChartSeries => {
-    const at = Map.groupBy(points, ({ time }) => time);
-    return {
-      name,
-      shortName,
-      values: labels.map((label) => {
-        const found = at.get(label);
-        return found ? addUp(found.map(({ value }) => value)) : nothing;
-      }),
-    };
-  };
-  const toLabel = (label: string): string => {
-    const parts = label.split(', ').map((date, n) => format(date, keys[n] === DAY || keys[n] === WEEK ? 'date' : 'month'));
-    return parts.join(', ');
-  };
-  const shown = labels.map(toLabel);
-  const range = `${shown[0] ?? ''} to ${shown.at(-1) ?? ''}`;
-  const kind = table.isWhole && labels.length <= MAX_BAR_PERIODS ? 'bar' : 'line';
-  return {
-    kind,
-    labels: shown,
-    ticks: shown.map((label) => [label]),
-    series: [
-      ...drawn.map(({ name, shortName, points }) =>
-        by.length === 0 ? toSeries(points, titleOf(column)) : toSeries(points, name, shortName),
-      ),
-      ...(others
-        ? [
-            toSeries(
-              others.flatMap(({ points }) => points),
-              OTHERS,
-            ),
-          ]
-        : []),
-    ],
-    valueKind: kindOf(column),
-    summary: `${kind === 'bar' ? 'Bar' : 'Line'} chart of ${titleOf(column)} by ${[...keys.map(toWords), ...by].join(' and ')}, ${range}.`,
-    omission: toOmission(drawn.length, lines.length, others !== undefined),
-  };
-}
-
 const titleOf = ({ title, name }: ResultColumn): string => title ?? name;
 
-/** Takes the first ones to be drawn. The others are drawn as one where their values may be added up; otherwise they are left out. */
-function splitOthers<Item>(
-  items: readonly Item[],
-  most: number,
-  { adds }: ResultColumn,
-): { drawn: readonly Item[]; others?: readonly Item[] } {
-  if (items.length <= most || !adds) return { drawn: items.slice(0, most) };
-  return { drawn: items.slice(0, most - 1), others: items.slice(most - 1) };
+/** The figure itself, and that of the period that it is compared with. */
+const seriesOf = ({ column, compared }: Pick<Drawing, 'column' | 'compared'>): ChartSeries[] => [
+  { name: titleOf(column), color: 1 },
+  ...(compared === undefined ? [] : [{ name: compared, color: BESIDE }]),
+];
+
+/** The row of one group: its bar, and that of the period that it is compared with. */
+function toRow({ value, compared }: Group, [label, shortLabel]: readonly [string, string], drawing: Drawing): ChartRow {
+  const { column, format } = drawing;
+  const bars = seriesOf(drawing).map(({ name: title, color }): ChartBar => {
+    const each = color === BESIDE ? compared : value;
+    const text = format(each ?? null, kindOf(column));
+    return { text, marks: stack([{ value: each, mark: { color, reading: `${label}, ${title}: ${text}` } }]) };
+  });
+  return { label, shortLabel, bars };
 }
 
-/** Adds exact values up. The sum is unknown when one of them is. */
-function addUp(values: readonly (string | undefined)[]): string | undefined {
-  if (values.length === 1) return values[0];
-  const decimals = values.map((value) => readDecimal(value ?? null));
-  const known = decimals.filter((decimal) => decimal !== undefined);
-  if (known.length < decimals.length) return undefined;
-  const scale = Math.max(...known.map((decimal) => decimal.scale));
-  return writeDecimal({ digits: known.reduce((sum, decimal) => sum + atScale(decimal, scale), 0n), scale });
+const describe = (drawing: Drawing): string =>
+  `Bar chart of ${titleOf(drawing.column)} by ${[...drawing.by, ...drawing.times.map(toWords)].join(' and ')}`;
+const describeMost = (row: ChartRow | undefined): string => (row ? `: ${row.label} has the most, ${row.bars[0]!.text}.` : '.');
+
+const common = (drawing: Drawing): Pick<DrawnChart, 'series' | 'valueKind'> => ({
+  series: seriesOf(drawing),
+  valueKind: kindOf(drawing.column),
+});
+
+function ofTimes(groups: readonly Group[], drawing: Drawing): DrawnChart {
+  const { column, times, table } = drawing;
+  // Nothing came in where a whole table has no group. Elsewhere the group may be on another page.
+  const nothing = table.isWhole ? (column.kind === 'decimal' ? '0.00' : '0') : undefined;
+  const found = new Map(groups.map((group) => [group.time, group]));
+  const filled = fillTimes([...found.keys()].sort(), times.length === 1 ? times[0] : undefined).map(
+    (time): Group =>
+      found.get(time) ?? {
+        time,
+        timeName: toTimeName(time, drawing),
+        key: '',
+        name: '',
+        shortName: '',
+        value: nothing,
+        compared: undefined,
+      },
+  );
+  const rows = filled.map((group) => toRow(group, [group.timeName, group.timeName], drawing));
+  return {
+    ...common(drawing),
+    rows,
+    isUpright: rows.length > MAX_ROWS,
+    summary: `${describe(drawing)}, ${rows[0]?.label ?? ''} to ${rows.at(-1)?.label ?? ''}.`,
+    notes: [],
+  };
 }
 
-/** Adds the days, weeks, months, quarters or years that have no groups, so that the lines show a gap there. */
-function fillTimes(times: readonly string[], keys: readonly string[]): string[] {
-  const [first, last] = [times[0], times.at(-1)];
-  const step = keys.length === 1 ? steps[keys[0] ?? ''] : undefined;
-  if (first === undefined || last === undefined || !step) return [...times];
-  const filled: string[] = [];
-  // UTC has no daylight saving time, so that no day is skipped.
-  for (const date = new Date(`${first}T00:00:00Z`); filled.at(-1) !== last && filled.length < MAX_TIMES; step(date)) {
-    filled.push(date.toISOString().slice(0, 10));
-  }
-  return filled.at(-1) === last ? filled : [...times];
+function ofNames(groups: readonly Group[], drawing: Drawing): DrawnChart {
+  const sorted = groups.toSorted((one, other) => largestFirst(one.value, other.value));
+  const rows = sorted.slice(0, MAX_ROWS).map((group) => toRow(group, [group.name, group.shortName], drawing));
+  return { ...common(drawing), rows, summary: describe(drawing) + describeMost(rows[0]), notes: toOmission(sorted, drawing) };
 }
 
-/** Enough for ten years of days. */
-const MAX_TIMES = 3700;
-const steps: Readonly<Record<string, (date: Date) => unknown>> = {
-  [DAY]: (date) => date.setUTCDate(date.getUTCDate() + 1),
-  [WEEK]: (date) => date.setUTCDate(date.getUTCDate() + 7),
-  [MONTH]: (date) => date.setUTCMonth(date.getUTCMonth() + 1),
-  [QUARTER]: (date) => date.setUTCMonth(date.getUTCMonth() + 3),
-  [YEAR]: (date) => date.setUTCFullYear(date.getUTCFullYear() + 1),
-};
-
-function toOmission(drawn: number, all: number, hasOthers: boolean): string | undefined {
-  if (drawn === all) return undefined;
-  const rest = hasOthers ? `the ${String(all - drawn)} others are one` : 'the table has them all';
-  return `The ${String(drawn)} largest of ${String(all)} are drawn; ${rest}.`;
+/** The days of deposits or gifts, each with a part for each of them. */
+function ofDays(groups: readonly Group[], drawing: Drawing): DrawnChart {
+  const found = groupBy(groups, ({ time }) => time);
+  const times = [...found.keys()].sort();
+  // Bars side by side look like a calendar, in which each day has its place.
+  const days = times.length > MAX_ROWS && drawing.times.length === 1 ? fillTimes(times, DAY) : times;
+  const rows = days.map((time) => {
+    const name = toTimeName(time, drawing);
+    return toDivided(name, name, found.get(time) ?? [], (part) => part.name, drawing);
+  });
+  return {
+    ...common({ ...drawing, compared: undefined }),
+    rows,
+    isUpright: rows.length > MAX_ROWS,
+    summary: `${describe(drawing)}, ${rows[0]?.label ?? ''} to ${rows.at(-1)?.label ?? ''}.`,
+    notes: [],
+  };
 }
 
-/** Turns an amount into a float, only for its place on the screen. */
-export const toLength = (value: string | undefined): number => Number(value ?? 0);
+/** What groups have in common beside their time, with a part for each part of time. */
+function ofParts(groups: readonly Group[], drawing: Drawing): DrawnChart {
+  const times = [...new Map(groups.map(({ time, timeName }) => [time, timeName])).entries()].toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
+  const names = [...groupBy(groups, ({ key }) => key).values()]
+    .map((parts) => ({ parts, value: addUp(parts.map(({ value }) => value)) }))
+    .toSorted((one, other) => largestFirst(one.value, other.value));
+  const shown = names.slice(0, MAX_ROWS);
+  const isWhole = times.length > MAX_PARTS;
+  const places = new Map(times.map(([time], place) => [time, place]));
+  const hasColors = !isWhole && times.length <= MAX_COLORS;
+  const rows = shown.map(({ parts, value }): ChartRow => {
+    const { name, shortName } = parts[0]!;
+    if (isWhole) return toRow({ ...parts[0]!, value }, [name, shortName], { ...drawing, compared: undefined });
+    const inOrder = parts.toSorted((one, other) => (one.time < other.time ? -1 : 1));
+    return toDivided(
+      name,
+      shortName,
+      inOrder,
+      ({ timeName }) => timeName,
+      drawing,
+      hasColors ? ({ time }) => places.get(time)! + 1 : undefined,
+    );
+  });
+  const range = `${times[0]?.[1] ?? ''} to ${times.at(-1)?.[1] ?? ''}`;
+  const unit = drawing.times.map(toWords).join(' and ');
+  return {
+    rows,
+    series: hasColors ? times.map(([, name], place) => ({ name, color: place + 1 })) : seriesOf({ ...drawing, compared: undefined }),
+    valueKind: kindOf(drawing.column),
+    summary: `${describe(drawing)}, ${range}${describeMost(rows[0])}`,
+    notes: [
+      ...(isWhole
+        ? [`Each bar is of all ${String(times.length)} parts, ${range}.`]
+        : hasColors
+          ? []
+          : [`Each bar has a part for each ${unit}, ${range}.`]),
+      ...toOmission(names, drawing),
+    ],
+  };
+}
+
+/** A row whose bar has a part for each group. The value of the bar is the exact sum of the known ones. */
+function toDivided(
+  label: string,
+  shortLabel: string,
+  parts: readonly Group[],
+  nameOf: (part: Group) => string,
+  { column, format }: Drawing,
+  colorOf?: (part: Group) => number,
+): ChartRow {
+  const kind = kindOf(column);
+  const marks = stack(
+    parts.map((part, n) => ({
+      value: part.value,
+      mark: {
+        color: colorOf?.(part) ?? 1,
+        isPale: colorOf === undefined && n % 2 === 1,
+        reading: `${label}, ${nameOf(part)}: ${format(part.value ?? null, kind)}`,
+      },
+    })),
+  );
+  const values = parts.map(({ value }) => value);
+  const sum = format(addUp(values) ?? null, kind);
+  return { label, shortLabel, bars: [{ text: values.includes(undefined) && sum !== UNKNOWN ? `${sum} + ${UNKNOWN}` : sum, marks }] };
+}
+
+/** Says which rows are not drawn, and what they come to where their values may be added up. */
+function toOmission(all: readonly { readonly value: string | undefined }[], { column, format }: Drawing): string[] {
+  if (all.length <= MAX_ROWS) return [];
+  const others = all.slice(MAX_ROWS).map(({ value }) => value);
+  const rest = others.includes(undefined) ? undefined : addUp(others);
+  const sum =
+    column.adds && rest !== undefined ? ` The ${format(others.length, 'count')} others come to ${format(rest, kindOf(column))}.` : '';
+  return [`The ${String(MAX_ROWS)} largest of ${format(all.length, 'count')} are drawn; the table has them all.${sum}`];
+}

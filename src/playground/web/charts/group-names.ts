@@ -1,4 +1,5 @@
 import { foldText } from '../values/folded-text';
+import { groupBy } from '../values/groups';
 import type { ResultRow } from '../rows/result-tables';
 
 /** The beginning of the columns that are keys of groups. */
@@ -47,7 +48,7 @@ export function toNaming(
   // Names that differ in case, accents, blanks or their cut ends alone are the same to a reader.
   const fold = (name: string): string => foldText(clip(name)).replace(/\s+/g, ' ').trim();
   const marksOf = (row: ResultRow): ResultRow[string][] => marks.map((mark) => row[mark]);
-  const namesakes = Map.groupBy(rows, (row) => fold(nameOf(row)));
+  const namesakes = groupBy(rows, (row) => fold(nameOf(row)));
   const shared = new Set(
     [...namesakes].filter(([, same]) => new Set(same.map((row) => JSON.stringify(marksOf(row)))).size > 1).map(([name]) => name),
   );

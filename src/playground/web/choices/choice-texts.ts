@@ -136,16 +136,19 @@ export interface PlannedPeriods {
   readonly compared: ComparedPeriod | undefined;
 }
 
-/** The period and the pending deposits of a report as the head of a print says them, and what it is compared with; a line each. */
-export function toPrintLines({ choices, period, compared }: PlannedPeriods): string[] {
+/** Whose report it is, its period, its pending deposits, and what it is compared with and divided by, as the head of a print says them; a line each. */
+export function toPrintLines({ choices, period, compared }: PlannedPeriods, organization: string): string[] {
+  const { rows, splitBy } = definitionOf(choices.report);
   // The changes of the books are of no period.
-  if (definitionOf(choices.report).rows === 'versions') return [];
+  if (rows === 'versions') return [organization];
   const { format } = createCellFormat(navigator.languages);
   return [
+    organization,
     describePeriod(choices, period),
     ...describeBasis(choices),
     `Pending deposits: ${pendingChoices[choices.pending]}`,
     ...(compared ? [`${comparisons[choices.compare]}: ${describePeriod(choices, compared)}`] : []),
+    ...(splitBy && choices.splitBy !== 'NONE' ? [`Divided by: ${groupTitles[choices.splitBy]}`] : []),
     ...(choices.limit > 0 ? [`The rows are the ${format(choices.limit, 'count')} largest. The figures are of all.`] : []),
   ];
 }

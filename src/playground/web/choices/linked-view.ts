@@ -13,7 +13,7 @@ export function readViewParameters(hash: string): ViewParameters | undefined {
 
 /** The address of a report whose table shows these rows. */
 export function toViewAddress(choices: ReportChoices, columns: readonly TableColumn[], view: KeptView): string {
-  const parameters = toViewParameters(toArrangement(columns, view, navigator.languages));
+  const parameters = toViewParameters(toArrangement(columns, view, navigator.languages), view.shape);
   const address = toAddress(choices);
   if (parameters.length === 0) return address;
   return `${address}${address.includes('?') ? '&' : '?'}${new URLSearchParams(parameters.map(([name, value]) => [name, value])).toString()}`;

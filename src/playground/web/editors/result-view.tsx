@@ -89,7 +89,12 @@ export function ResultView({ kind, client, answer, linked, shownTable }: ResultV
         />
       )}
       {chart && kind === 'chart' && (
-        <ResultChart key={name} table={chart} print={{ title: chart.name, lines: [], books: describeBooks(table?.version ?? 0) }} />
+        <ResultChart
+          key={name}
+          table={chart}
+          fileName={chart.name}
+          print={{ title: chart.name, lines: [], books: describeBooks(table?.version ?? 0) }}
+        />
       )}
     </section>
   );

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { ChartFrame } from '../charts/chart-frame';
-import { toLength, type DrawnChart } from '../charts/group-chart';
+import { toLength, type DrawnChart } from '../charts/drawn-chart';
 import type { FileFact } from '../files/file-content';
 import type { PrintHead } from '../tables/print-sheet';
 import { createCellFormat, writeSigned } from '../values/cell-format';
@@ -120,17 +120,22 @@ export const bridgeFacts = (props: BridgeProps): FileFact[] =>
   ]);
 
 /** Draws the bridge: each step begins where the one before it ended. */
-export function BridgeChart({ choices, bridge, print, name }: BridgeProps & { readonly print: PrintHead; readonly name: string }) {
+export function BridgeChart({ choices, bridge, print, fileName }: BridgeProps & { readonly print: PrintHead; readonly fileName: string }) {
   const chart = useMemo(() => toWaterfall({ choices, bridge }), [choices, bridge]);
   return (
     <section className="result" aria-label="Chart">
-      <ChartFrame {...{ chart, print }} fileName={`${name}.png`} nothing={UNKNOWN_SUM} />
+      <ChartFrame {...{ chart, print }} fileName={`${fileName}.png`} nothing={UNKNOWN_SUM} />
     </section>
   );
 }
 
 const UNKNOWN_SUM = 'No share is known, so there is nothing to draw.';
 const SCALE = 2;
+const [ENDS, LESS, MORE] = [
+  { name: 'The figures', color: 1 },
+  { name: 'Less', color: 2 },
+  { name: 'More', color: 3 },
+];
 
 /** The waterfall of a bridge; undefined where a sum is unknown. */
 function toWaterfall(props: BridgeProps): DrawnChart | undefined {
@@ -147,28 +152,27 @@ function toWaterfall(props: BridgeProps): DrawnChart | undefined {
     return [writeDecimal({ digits: start, scale: SCALE }), writeDecimal({ digits: level, scale: SCALE })];
   });
   if (spans.includes(undefined)) return undefined;
-  const isOf = (name: keyof typeof seriesNames, step: Step): boolean =>
-    isEnd(step) ? name === 'ends' : name === (Number(valueOf(step)) < 0 ? 'less' : 'more');
   const range = toRange(spans.map((span) => toLength(span?.[1])));
   const unknown = toSteps(props).some((step) => step.unknown !== 0);
-  const notes = [
-    ...(range.min > 0 || range.max < 0 ? ['The axis does not begin at zero, so that small changes can be seen.'] : []),
-    ...(ofFunds && unknown ? ['Unknown shares are not drawn.'] : []),
-  ];
   return {
-    kind: 'bar',
-    labels: steps.map(({ title }) => title),
-    ticks: steps.map((step) => [...toLines(step.title), write(valueOf(step), 'money', step)]),
-    series: (Object.keys(seriesNames) as (keyof typeof seriesNames)[]).map((name) => ({
-      name: seriesNames[name],
-      shortName: seriesNames[name],
-      values: steps.map((step) => (isOf(name, step) ? (valueOf(step) ?? undefined) : undefined)),
-      spans: spans.map((span, at) => (isOf(name, steps[at]!) ? span : undefined)),
-    })),
+    rows: steps.map((step, at) => {
+      const [from, to] = spans[at]!.map(toLength) as [number, number];
+      const text = write(valueOf(step), 'money', step);
+      const { color } = isEnd(step) ? ENDS : to < from ? LESS : MORE;
+      return {
+        label: step.title,
+        shortLabel: toShort(step.title),
+        bars: [{ text, marks: [{ color, reading: `${step.title}: ${text}`, from, to }] }],
+      };
+    }),
+    series: [ENDS, LESS, MORE],
     range,
     valueKind: 'money',
     summary: `Waterfall chart of ${ofFunds ? sharesTitle(props.choices) : 'Received'}: from ${format(valueOf(steps[0]!), 'money')} to ${format(valueOf(steps.at(-1)!), 'money')}, by the classes of changes.`,
-    omission: notes.length > 0 ? notes.join(' ') : undefined,
+    notes: [
+      ...(range.min > 0 || range.max < 0 ? ['The axis does not begin at zero, so that small changes can be seen.'] : []),
+      ...(ofFunds && unknown ? ['Unknown shares are not drawn.'] : []),
+    ],
   };
 }
 
@@ -179,10 +183,5 @@ function toRange(levels: readonly number[]): { readonly min: number; readonly ma
   return { min: low >= 0 ? Math.max(0, low - room) : low - room, max: high <= 0 ? Math.min(0, high + room) : high + room };
 }
 
-/** A title in lines that have room under a bar: the word of a class, or when an end was. */
-const toLines = (title: string): readonly string[] => {
-  const [word = ''] = title.split(':');
-  return word.split(/,? (?=after change)/);
-};
-
-const seriesNames = { ends: 'The figures', less: 'Less', more: 'More' } as const;
+/** The first words of a title: the class, or when an end was. */
+const toShort = (title: string): string => title.split(':')[0]!;

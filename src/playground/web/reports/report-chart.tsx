@@ -12,16 +12,18 @@ interface ReportChartProps {
   readonly table: LoadedTable;
   readonly columns: readonly TableColumn[];
   readonly title: string;
+  /** The name of the picture's file, without what it ends in. */
+  readonly fileName: string;
   /** The head of the print sheet. */
   readonly print: PrintHead;
 }
 
 /** A chart of more groups would be a wall of color. */
-const MAX_GROUPS = 10_000;
+const MAX_GROUPS = 100_000;
 const TOO_LONG = 'This report has too many rows for a chart. Divide it by month, or choose a shorter period.';
 
 /** Draws a figure of a report's groups. The groups come from the worker. */
-export function ReportChart({ client, table, columns, title, print }: ReportChartProps) {
+export function ReportChart({ client, table, columns, title, fileName, print }: ReportChartProps) {
   const [rows, setRows] = useState<readonly Row[]>();
   const { showBoundary } = useErrorBoundary();
   const isTooLong = table.count > MAX_GROUPS;
@@ -40,7 +42,7 @@ export function ReportChart({ client, table, columns, title, print }: ReportChar
   }
   return (
     <section className="result" aria-label="Chart">
-      <ResultChart table={drawn} print={print} />
+      <ResultChart table={drawn} {...{ fileName, print }} />
     </section>
   );
 }

@@ -146,6 +146,19 @@ export function columnsOf(choices: ReportChoices, mayReadDonors: boolean): reado
   return [...groupings.flatMap((by) => keyColumns[by]), ...figureColumns(choices, groupings)];
 }
 
+/**
+ * The column that goes across in a pivot of a report, and the figures that may stand in its cells: those that add up, along a row and down a
+ * column. Undefined for a report whose rows have one key, or none that is a part of time.
+ */
+export function pivotOf(
+  { report, splitBy }: ReportChoices,
+  columns: readonly ReportColumn[],
+): { readonly across: string; readonly figures: readonly ReportColumn[] } | undefined {
+  if (definitionOf(report).groupBy.length === 0 || splitBy === 'NONE' || !timeGroups.includes(splitBy)) return undefined;
+  const figures = columns.filter(({ adds, kind, isHidden }) => adds && !isHidden && (kind === 'money' || kind === 'count'));
+  return { across: keyColumns[splitBy][0]!.id, figures };
+}
+
 /** The figures of a group. A figure adds up over the rows only where no gift, or no deposit, is in two of them. */
 function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[]): readonly ReportColumn[] {
   const isByFund = groupings.includes('DESIGNATION');

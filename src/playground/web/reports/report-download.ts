@@ -8,11 +8,13 @@ import { describeFetched } from '../choices/choice-texts';
 import { bridgeFacts } from './change-bridge';
 import { describeLate } from './late-changes';
 import { describeCrossings } from './period-crossings';
-import { dateBases, definitionOf, pendingChoices } from '../choices/report-definitions';
-import { explainState, type ReportResult } from './use-report';
+import { dateBases, definitionOf, groupTitles, pendingChoices } from '../choices/report-definitions';
+import type { ShownTable } from './report-pivot';
+import { explainState, type ReportPlan, type ReportResult } from './use-report';
 
 interface Shown {
   readonly result: ReportResult;
+  readonly shown: ShownTable;
   readonly view: TableView;
   /** The conditions in words. */
   readonly conditions: readonly string[];
@@ -21,22 +23,22 @@ interface Shown {
 }
 
 /** Describes the shown rows of a report for the dialog that makes files of them. */
-export function toDownload({ result, view, conditions, client, provision }: Shown): DownloadableReport {
-  const { plan, table } = result;
-  const { choices, columns, fileDocument, period } = plan;
+export function toDownload({ result, shown, view, conditions, client, provision }: Shown): DownloadableReport {
+  const { plan } = result;
+  const { choices, fileDocument } = plan;
+  const { table, columns, figure } = shown;
   const { title, rows } = definitionOf(choices.report);
-  const shown = view.columnIds.flatMap((id) => columns.find((column) => column.id === id) ?? []);
+  const inView = view.columnIds.flatMap((id) => columns.find((column) => column.id === id) ?? []);
   const lost = describeLost(view.arrangement, columns, navigator.languages);
-  const facts = toFacts(result, view, conditions);
-  const span = period.startDate === undefined ? 'all-time' : `${period.startDate}-${period.endDate ?? ''}`;
+  const facts = toFacts(result, shown, view, conditions);
   return {
     title,
-    fileName: `${choices.report}-${choices.dateBasis === 'TRANSACTION_DATE' ? 'by-gift-date-' : ''}${span}${choices.since === '' ? '' : `-since-${choices.since}`}${choices.state === '' ? '' : `-as-of-${choices.state}`}`,
+    fileName: figure ? `${toFileName(plan)}-by-${partOf(choices)}` : toFileName(plan),
     request: rows === 'versions' ? undefined : { query: fileDocument.query, variables: fileDocument.variables },
     period: isPeriodName(choices.period) ? choices.period : undefined,
     requestNotes: [...describeFetched(plan), ...(lost === undefined ? [] : [lost])],
     isOfLines: rows === 'lines',
-    columns: shown,
+    columns: inView,
     count: view.arranged.count,
     facts,
     write: (format, onProgress, signal) =>
@@ -45,8 +47,21 @@ export function toDownload({ result, view, conditions, client, provision }: Show
   };
 }
 
+/** The name of the files of a report, without what they end in: the report, its period, and the states that it is of. */
+export function toFileName({ choices, period }: ReportPlan): string {
+  const basis = choices.dateBasis === 'TRANSACTION_DATE' ? '-by-gift-date' : '';
+  const span = period.startDate === undefined ? 'all-time' : `${period.startDate}-${period.endDate ?? ''}`;
+  const since = choices.since === '' ? '' : `-since-${choices.since}`;
+  const state = choices.state === '' ? '' : `-as-of-${choices.state}`;
+  return `${choices.report}${basis}-${span}${since}${state}`;
+}
+
+/** The part of time that has a column in a pivot. */
+const partOf = ({ splitBy }: ReportPlan['choices']): string => groupTitles[splitBy].toLowerCase();
+
 function toFacts(
-  { plan, table, figures, bridge, crossings, late }: ReportResult,
+  { plan, table: { version, digest }, figures, bridge, crossings, late }: ReportResult,
+  { table, columns, figure }: ShownTable,
   { arranged, arrangement }: TableView,
   conditions: readonly string[],
 ): FileFact[] {
@@ -64,17 +79,18 @@ function toFacts(
   const isPart = arranged.count < table.count || (choices.limit > 0 && all !== undefined && all.transactions > choices.limit);
   return [
     text('One row is', definitionOf(choices.report).grain),
+    ...(figure ? [text('Figure', `${figure.title}, a column for each ${partOf(choices)}`)] : []),
     ...(period.startDate === undefined ? [] : [{ name: `First ${dateOf}`, value: period.startDate, kind: 'date' } as const]),
     ...(period.endDate === undefined ? [] : [{ name: `Last ${dateOf}`, value: period.endDate, kind: 'date' } as const]),
     ...(hasFixedDates ? [] : [text('Counts by', dateBases[choices.dateBasis])]),
     ...(compared ? [text('Compared with', `${compared.startDate} to ${compared.endDate}`)] : []),
     ...(rows === 'versions' ? [] : [text('Pending deposits', pendingChoices[choices.pending])]),
     ...conditions.map((condition) => text('Condition', condition)),
-    ...describeArrangement(arrangement, plan.columns, String).map((condition) => text('Rows of this file', condition)),
+    ...describeArrangement(arrangement, columns, String).map((condition) => text('Rows of this file', condition)),
     ...known.map((each) => text('To know', each)),
     ...(bridge ? bridgeFacts({ choices, bridge }) : []),
-    count('Version of the books', table.version),
-    ...(table.digest === null ? [] : [text('Digest of the lines', table.digest)]),
+    count('Version of the books', version),
+    ...(digest === null ? [] : [text('Digest of the lines', digest)]),
     count('Rows in this file', arranged.count),
     count('Rows of the report', table.count),
     ...(all

@@ -23,7 +23,8 @@ import { defaultChoices, findUnread, type ReportChoices } from '../choices/repor
 import { definitionOf, hasChart, reportDefinitions, type ReportDefinition } from '../choices/report-definitions';
 import { toTotals } from './report-figures';
 import type { ReportColumn } from './report-columns';
-import { toDownload } from './report-download';
+import { toDownload, toFileName } from './report-download';
+import { ShapeField, toLinkedColumns, usePivot, type ShownTable } from './report-pivot';
 import { ReportForm } from '../choices/report-form';
 import { useNames, type Names } from '../choices/report-names';
 import { toSavedContent } from './saved-choices';
@@ -79,14 +80,22 @@ export function ReportView({
   const [tab, setTab] = useState<Key>('table');
   const kept = useRef<KeptView>({});
   useEffect(() => setCopied(''), [choices]);
-  const unreadView = useLinkedView(linked, plan?.columns, kept);
+  const linkable = useMemo(
+    () => plan && [...plan.columns, ...(linked ? toLinkedColumns(linked, plan.choices, plan.columns) : [])],
+    [plan, linked],
+  );
+  const unreadView = useLinkedView(linked, linkable, kept);
   const unread = [...new Set([...findUnread(location.hash, choices).keys(), ...unreadView])];
   /** The search and the filters that a saved report and programs go without, in words. */
-  const toLost = () =>
-    plan && describeLost(toArrangement(plan.columns, kept.current, navigator.languages), plan.columns, navigator.languages);
+  const toLost = () => {
+    const { columns = plan?.columns ?? [] } = kept.current;
+    return describeLost(toArrangement(columns, kept.current, navigator.languages), columns, navigator.languages);
+  };
   const share = async (): Promise<void> => {
     try {
-      await copyText(location.origin + location.pathname + toViewAddress(choices, plan?.columns ?? [], kept.current));
+      await copyText(
+        location.origin + location.pathname + toViewAddress(choices, kept.current.columns ?? plan?.columns ?? [], kept.current),
+      );
       const view = toLost() === undefined ? '' : ', the search and the filters of its table';
       setCopied(`The link is copied. It holds the choices of this report${view} and nothing of its results.`);
     } catch (error) {
@@ -137,13 +146,16 @@ export function ReportView({
           This browser does not know the time zone {viewer.timeZone}. Periods such as “Last month” go by this computer’s day here.
         </p>
       )}
-      {state.kind !== 'done' && <StateNote {...{ title, state }} needs={needs} lines={plan ? toPrintLines(plan) : []} />}
+      {state.kind !== 'done' && (
+        <StateNote {...{ title, state }} needs={needs} lines={plan ? toPrintLines(plan, viewer.organization) : []} />
+      )}
       {state.kind === 'done' && (
         <FaultBoundary part="The results" resetKeys={[state.result]}>
           <Result
             {...{ provision, client, names, onChange, onSessionChange, tab, kept }}
             onTab={setTab}
             result={state.result}
+            organization={viewer.organization}
             mayOpenDonors={readsDonors}
           />
         </FaultBoundary>
@@ -182,6 +194,7 @@ interface ResultProps {
   readonly client: TableClient;
   readonly result: ReportResult;
   readonly names: Names;
+  readonly organization: string;
   readonly mayOpenDonors: boolean;
   readonly onChange: (choices: ReportChoices) => void;
   readonly tab: Key;
@@ -189,8 +202,25 @@ interface ResultProps {
   readonly onTab: (tab: Key) => void;
 }
 
-function Result({ provision, client, result, names, mayOpenDonors, onChange, onSessionChange, tab, onTab, kept }: ResultProps) {
-  const [view, setView] = useState<TableView>();
+function Result({
+  provision,
+  client,
+  result,
+  names,
+  organization,
+  mayOpenDonors,
+  onChange,
+  onSessionChange,
+  tab,
+  onTab,
+  kept,
+}: ResultProps) {
+  const [shape, setShape] = useState(kept.current.shape ?? '');
+  const onShape = (next: string): void => {
+    kept.current = { ...kept.current, shape: next };
+    setShape(next);
+  };
+  const [seen, setSeen] = useState<{ readonly of: ShownTable; readonly view: TableView }>();
   const { plan, table, figures, bridge, crossings, late } = result;
   const { choices } = plan;
   const crossed = useMemo(() => describeCrossings(plan, crossings), [plan, crossings]);
@@ -207,9 +237,13 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
     const shown = toConditions(choices, nameOf, writeValue).map(({ text }) => text);
     const told = figures ? [describeFigures(plan, figures)] : bridge ? [describeBridge({ choices, bridge })] : [];
     const found = [...told, ...[crossed, describeLate(late)].filter((each) => each !== undefined)];
-    return [...toPrintLines(plan), ...shown, ...found];
-  }, [plan, choices, nameOf, figures, bridge, crossed, late]);
+    return [...toPrintLines(plan, organization), ...shown, ...found];
+  }, [plan, organization, choices, nameOf, figures, bridge, crossed, late]);
   const totals = useMemo(() => (figures && choices.limit === 0 ? toTotals(figures, columns) : undefined), [figures, columns, choices]);
+  const { figures: pivoted, shown, tooMany } = usePivot({ client, table, choices, columns, totals, shape });
+  // A view of a table that is shown no more is of other rows.
+  const view = shown && seen?.of === shown ? seen.view : undefined;
+  const setView = useMemo(() => shown && ((now: TableView) => setSeen({ of: shown, view: now })), [shown]);
   const open = useMemo(() => {
     const cellOf = (row: Row, id: string) => row[columns.findIndex((column) => column.id === id)];
     if (opens === 'deposit') {
@@ -238,7 +272,8 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
   }, [columns, opens]);
   const books = describeBooks(table.version, choices.state !== '');
   const print = useMemo(() => ({ title, lines, books, timeZone: plan.timeZone }), [title, lines, books, plan]);
-  const isPart = view !== undefined && view.arranged.count < table.count;
+  const isPart = shown !== undefined && view !== undefined && view.arranged.count < shown.table.count;
+  const fileName = toFileName(plan);
   const chartPrint = isPart ? { ...print, lines: [...lines, ALL_ROWS_DRAWN] } : print;
   return (
     <>
@@ -262,28 +297,38 @@ function Result({ provision, client, result, names, mayOpenDonors, onChange, onS
               <Tab id="table">Table</Tab>
               {hasChart(choices.report) && <Tab id="chart">Chart</Tab>}
             </TabList>
-            {view && (
-              <DownloadDialog {...{ provision, onSessionChange }} report={toDownload({ result, view, conditions, client, provision })} />
+            {shown && view && (
+              <DownloadDialog
+                {...{ provision, onSessionChange }}
+                report={toDownload({ result, shown, view, conditions, client, provision })}
+              />
             )}
           </div>
           {/* The table stays while the chart is shown, with its search and its columns: a file is of what it shows. */}
           <TabPanel id="table" className="view" shouldForceMount>
-            <DataTable
-              {...{ client, table, columns, totals, kept }}
-              label={title}
-              layoutName={choices.report}
-              onOpenRow={open}
-              toRowName={nameRow}
-              onView={setView}
-              print={print}
-            />
+            <ShapeField {...{ choices, tooMany, shape, onShape }} figures={pivoted} />
+            {shown && (
+              <DataTable
+                key={shown.table.id}
+                {...{ client, kept }}
+                table={shown.table}
+                columns={shown.columns}
+                totals={shown.totals}
+                label={title}
+                layoutName={shown.figure ? undefined : choices.report}
+                onOpenRow={shown.figure ? undefined : open}
+                toRowName={nameRow}
+                onView={setView}
+                print={shown.figure ? { ...print, lines: [...lines, `Figure: ${shown.figure.title}`] } : print}
+              />
+            )}
           </TabPanel>
           <TabPanel id="chart" className="view">
             {isPart && <p className="note view-note">{ALL_ROWS_DRAWN}</p>}
             {bridge ? (
-              <BridgeChart {...{ choices, bridge }} print={chartPrint} name={title} />
+              <BridgeChart {...{ choices, bridge, fileName }} print={chartPrint} />
             ) : (
-              <ReportChart {...{ client, table, columns, title }} print={chartPrint} />
+              <ReportChart {...{ client, table, columns, title, fileName }} print={chartPrint} />
             )}
           </TabPanel>
         </Tabs>

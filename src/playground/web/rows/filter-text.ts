@@ -17,6 +17,10 @@ export interface KeptView {
   readonly typed?: TypedFilters;
   readonly hasFilters?: boolean;
   readonly sort?: Arrangement['sort'];
+  /** The figure of a pivot, or the list, where somebody chose one of them. */
+  readonly shape?: string | undefined;
+  /** The columns of the table that the filters are of. */
+  readonly columns?: readonly TableColumn[];
 }
 
 /** Columns of these kinds are filtered by a range, and all others by a part of their text. */

@@ -1,5 +1,4 @@
-import type { AnsweredTable } from './answer-tables';
-import type { ColumnKind, Row } from '../values/table-types';
+import type { ColumnKind, Row, TableColumn } from '../values/table-types';
 
 /** A list of an answer as a table, all of it on the page. Charts are drawn from it. */
 export interface ResultTable {
@@ -28,7 +27,10 @@ export type ResultRow = Readonly<Record<string, string | number | boolean | unde
 const kinds: Readonly<Partial<Record<ColumnKind, ResultColumn['kind']>>> = { count: 'number', money: 'decimal' };
 
 /** Makes a table of rows that the worker sent. */
-export function toResultTable({ name, columns }: Pick<AnsweredTable, 'name' | 'columns'>, rows: readonly Row[]): ResultTable {
+export function toResultTable(
+  { name, columns }: { readonly name: string; readonly columns: readonly TableColumn[] },
+  rows: readonly Row[],
+): ResultTable {
   const toValue = (row: Row, n: number): ResultRow[string] => {
     const value = row[n] ?? undefined;
     return value === '' && columns[n]?.kind !== 'text' ? undefined : value;

@@ -2,6 +2,7 @@ import { proxy, wrap, type Remote } from 'comlink';
 import { useEffect, useMemo } from 'react';
 import type { AnsweredTables, AnswerRequest } from './answer-tables';
 import { createOutdated, passGatewayErrors } from './gateway-faults';
+import type { KeptPivot, PivotRequest } from './pivot-rows';
 import type { TableKeeper, WriteRequest } from './table-keeper';
 import type { Arranged, Arrangement, LoadedTable, LoadProgress, LoadRequest, Row } from '../values/table-types';
 
@@ -21,6 +22,8 @@ export interface TableClient {
   readonly rowsOf: (table: number, serial: number, from: number, to: number) => Promise<readonly Row[] | undefined>;
   /** All rows in the order of the load, from one place up to, and without, another. */
   readonly loadedRows: (table: number, from: number, to: number) => Promise<readonly Row[]>;
+  /** Makes a table of a pivot of all rows, which is dropped by its own number. */
+  readonly pivot: (table: number, request: PivotRequest) => Promise<KeptPivot>;
   /** Shown cells of an arrangement as text with tabs, for a spreadsheet. Rejects when a newer one has taken its place. */
   readonly cells: (
     table: number,
@@ -96,6 +99,7 @@ function createTableClient(): TableClient {
     arrange: (table, arrangement) => call((keeper) => keeper.arrange(table, arrangement)),
     rowsOf: (table, serial, from, to) => call((keeper) => keeper.rowsOf(table, serial, from, to)),
     loadedRows: (table, from, to) => call((keeper) => keeper.loadedRows(table, from, to)),
+    pivot: (table, request) => call((keeper) => keeper.pivot(table, request)),
     cells: (table, serial, from, to, columnIds, withTitles) =>
       call((keeper) => keeper.cells(table, serial, from, to, columnIds, withTitles)),
     write: async (request, onProgress, signal) => {

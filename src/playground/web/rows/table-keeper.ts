@@ -5,9 +5,20 @@ import type { AnsweredTables, AnswerRequest } from './answer-tables';
 import { readAnswer } from './answer-tables';
 import { toWord } from '../values/cell-format';
 import { createOutdated, createStopped } from './gateway-faults';
+import { toPivot, type KeptPivot, type PivotRequest } from './pivot-rows';
 import { loadRows } from './row-loader';
-import { TableStore, type StoredColumn } from './table-store';
-import type { Arranged, Arrangement, Cell, LoadedTable, LoadProgress, LoadRequest, Row, TableColumn } from '../values/table-types';
+import { storeRows, TableStore, type StoredColumn } from './table-store';
+import type {
+  Arranged,
+  Arrangement,
+  Cell,
+  KeptTable,
+  LoadedTable,
+  LoadProgress,
+  LoadRequest,
+  Row,
+  TableColumn,
+} from '../values/table-types';
 import { ValueList } from '../values/value-list';
 
 /** A file to be written of a table's shown rows. */
@@ -88,6 +99,13 @@ export class TableKeeper {
     return this.#get(id).loadedRows(from, to);
   }
 
+  /** Makes a table of a pivot of all rows. */
+  pivot(id: number, request: PivotRequest): KeptPivot {
+    const store = this.#get(id);
+    const { rows, ...pivot } = toPivot(store.columns, store.loadedRows(0, store.count), request, this.#locales);
+    return { ...pivot, ...this.#keep(storeRows(pivot.columns, rows, this.#locales)) };
+  }
+
   cells(id: number, serial: number, from: number, to: number, columnIds: readonly string[], withTitles: boolean): string {
     return this.#get(id).cells(serial, from, to, columnIds, withTitles);
   }
@@ -115,7 +133,7 @@ export class TableKeeper {
     this.#tables.delete(id);
   }
 
-  #keep(store: TableStore): Pick<LoadedTable, 'id' | 'count' | 'samples'> {
+  #keep(store: TableStore): KeptTable {
     const id = ++this.#lastId;
     this.#tables.set(id, store);
     return { id, count: store.count, samples: store.samples() };

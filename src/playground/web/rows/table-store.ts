@@ -39,6 +39,10 @@ export class TableStore {
     );
   }
 
+  get columns(): readonly TableColumn[] {
+    return this.#columns.map(({ column }) => column);
+  }
+
   /** Values of each column that is never cut. The width of a date is known without them. */
   samples(): ColumnSamples {
     const measured = this.#columns.filter(({ column }) => isNeverCut(column) && (!isTime(column.kind) || column.before !== undefined));

@@ -16,6 +16,8 @@ const features = tableFeatures({ columnOrderingFeature, columnResizingFeature, c
 const NO_ROWS: readonly Row[] = [];
 const MIN_WIDTH = 64;
 const DEFAULT_WIDTH = 110;
+/** The width of the names of rows beside many compact columns, which leave no more room. */
+const NAME_WIDTH = 190;
 /** No column is wider at first, whatever an id holds. */
 const MAX_WIDTH = 600;
 /** Room for hundreds of millions with their cents, also in the bold face of the totals, and for a date in words. */
@@ -72,21 +74,20 @@ export function useColumnLayout(
 ): ColumnLayout {
   const [kept] = useState(() => readKeptLayout(name));
   const [chosen, setChosen] = useState(kept.chosen);
-  const definitions = useMemo(
-    () =>
-      columns.map(({ id, title, kind, isCode }) => ({
-        id,
-        header: title,
-        accessorFn: () => null,
-        size: Math.max(
-          isCode ? MIN_WIDTH : (widthsOfKinds[kind] ?? DEFAULT_WIDTH),
-          Math.min(needed[id] ?? 0, MAX_WIDTH),
-          Math.ceil(title.length * CHARACTER_WIDTH) + 34,
-        ),
-        minSize: MIN_WIDTH,
-      })),
-    [columns, needed],
-  );
+  const definitions = useMemo(() => {
+    const defaultWidth = columns.some(({ isCompact }) => isCompact) ? NAME_WIDTH : DEFAULT_WIDTH;
+    return columns.map(({ id, title, kind, isCode, isCompact }) => ({
+      id,
+      header: title,
+      accessorFn: () => null,
+      size: Math.max(
+        isCode || isCompact ? MIN_WIDTH : (widthsOfKinds[kind] ?? defaultWidth),
+        Math.min(needed[id] ?? 0, MAX_WIDTH),
+        Math.ceil(title.length * CHARACTER_WIDTH) + 34,
+      ),
+      minSize: MIN_WIDTH,
+    }));
+  }, [columns, needed]);
   const columnVisibility = useMemo(
     () => Object.fromEntries(columns.map(({ id, isHidden = false }) => [id, chosen[id] ?? !isHidden])),
     [columns, chosen],

@@ -67,8 +67,8 @@ export function DataTable({
   const [hasFilters, setHasFilters] = useState(kept?.current.hasFilters ?? false);
   const [sort, setSort] = useState<Arrangement['sort']>(kept?.current.sort);
   useEffect(() => {
-    if (kept) kept.current = { search, typed, hasFilters, sort };
-  }, [kept, search, typed, hasFilters, sort]);
+    if (kept) kept.current = { ...kept.current, search, typed, hasFilters, sort, columns };
+  }, [kept, search, typed, hasFilters, sort, columns]);
   const [isPrintAsked, setIsPrintAsked] = useState(false);
   const { showBoundary } = useErrorBoundary();
   const arrangement = useMemo(
@@ -140,7 +140,7 @@ export function DataTable({
       />
       <div
         ref={frame}
-        className="table-frame"
+        className={columns.some(({ isCompact }) => isCompact) ? 'table-frame frozen-first' : 'table-frame'}
         role="table"
         aria-label={label}
         aria-rowcount={(arranged?.count ?? table.count) + (hasTotals ? 2 : 1)}

@@ -35,13 +35,15 @@ export function usePrinting(place: RefObject<Element | null>): boolean {
 }
 
 interface PrintSheetProps extends Omit<PrintHead, 'books'> {
+  /** True for a sheet whose paper lies on its side. */
+  readonly isWide?: boolean;
   readonly children: ReactNode;
 }
 
 /** The sheet that takes the place of the page in a print: whole, and dark on light in every theme. */
-export const PrintSheet = ({ title, lines, children }: PrintSheetProps) =>
+export const PrintSheet = ({ title, lines, isWide = false, children }: PrintSheetProps) =>
   createPortal(
-    <section className="print-sheet">
+    <section className={isWide ? 'print-sheet print-wide' : 'print-sheet'}>
       <h1>{title}</h1>
       {lines.map((line) => (
         <p key={line}>{line}</p>

@@ -71,9 +71,13 @@ function bringIntoView(frame: HTMLDivElement | null, row: number, column: number
   const top = row * ROW_HEIGHT;
   if (top < frame.scrollTop) frame.scrollTop = top;
   else if (top + ROW_HEIGHT > frame.scrollTop + free) frame.scrollTop = top + ROW_HEIGHT - free;
-  const head = frame.querySelectorAll<HTMLElement>('[role=columnheader]')[column];
-  if (!head) return;
-  const { offsetLeft, offsetWidth } = head;
-  if (offsetLeft < frame.scrollLeft) frame.scrollLeft = offsetLeft;
+  const [first, ...others] = frame.querySelectorAll<HTMLElement>('[role=columnheader]');
+  const head = others[column - 1];
+  if (!first) return;
+  // The first column stays in sight by itself where it is frozen, and covers what is beneath it.
+  const covered = getComputedStyle(first).position === 'sticky' ? first.offsetWidth : 0;
+  const { offsetLeft, offsetWidth } = head ?? first;
+  if (!head && covered > 0) return;
+  if (offsetLeft - covered < frame.scrollLeft) frame.scrollLeft = offsetLeft - covered;
   else if (offsetLeft + offsetWidth > frame.scrollLeft + frame.clientWidth) frame.scrollLeft = offsetLeft + offsetWidth - frame.clientWidth;
 }

@@ -12,6 +12,8 @@ import type { Arranged, LoadedTable, Row } from '../values/table-types';
 const MAX_ROWS = 5_000;
 /** The rows that are read at once. More of them would keep the page busy. */
 const PIECE_ROWS = 500;
+/** The most compact columns beside each other on a sheet: a year of months with its total and share. */
+const MAX_COMPACT = 14;
 
 interface TablePrintProps {
   readonly client: TableClient;
@@ -107,8 +109,9 @@ function TableSheet({ table, print, columns, conditions, arranged, totals, isPar
   const all = `${toCount(table.count)} ${table.count === 1 ? 'row' : 'rows'}`;
   const part = isPart ? `${toCount(count)} of ${all}, searched or filtered` : all;
   const cut = missing > 0 && rows.length === MAX_ROWS ? `; only the first ${toCount(rows.length)} are printed` : '';
+  const parts = toParts(columns);
   return (
-    <PrintSheet title={print.title} lines={[...print.lines, ...conditions]}>
+    <PrintSheet title={print.title} lines={[...print.lines, ...conditions]} isWide={columns.some(({ column }) => column.isCompact)}>
       <p>
         {part}
         {cut}. {describePrint(print)}
@@ -119,38 +122,49 @@ function TableSheet({ table, print, columns, conditions, arranged, totals, isPar
           {cut === '' ? ', because the page was still reading. Print again in a moment.' : '.'}
         </p>
       )}
-      <table>
-        <thead>
-          <tr>
-            {columns.map(({ column }) => (
-              <th key={column.id} className={column.kind}>
-                {column.title}
-              </th>
+      {parts.map((part) => (
+        <table key={part.map(({ column }) => column.id).join()}>
+          <thead>
+            <tr>
+              {part.map(({ column }) => (
+                <th key={column.id} className={column.kind}>
+                  {column.title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, place) => (
+              <tr key={place}>
+                {part.map(({ column, place: at }) => (
+                  <td key={column.id} className={column.kind}>
+                    {format(row[at] ?? null, column.kind, column.timeZone)}
+                  </td>
+                ))}
+              </tr>
             ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, place) => (
-            <tr key={place}>
-              {columns.map(({ column, place: at }) => (
-                <td key={column.id} className={column.kind}>
-                  {format(row[at] ?? null, column.kind, column.timeZone)}
-                </td>
-              ))}
-            </tr>
-          ))}
-          {/* A foot of the table would stand on every page, as if it were the total of the page. Under a part it would pass for its sum. */}
-          {arranged && hasTotals && missing === 0 && (
-            <tr className="print-totals">
-              {columns.map((shown, n) => (
-                <td key={shown.column.id} className={shown.column.kind}>
-                  {toTotal(shown, n === 0, arranged, isPart ? undefined : totals, isPart)}
-                </td>
-              ))}
-            </tr>
-          )}
-        </tbody>
-      </table>
+            {/* A foot of the table would stand on every page, as if it were the total of the page. Under a part it would pass for its sum. */}
+            {arranged && hasTotals && missing === 0 && (
+              <tr className="print-totals">
+                {part.map((shown, n) => (
+                  <td key={shown.column.id} className={shown.column.kind}>
+                    {toTotal(shown, n === 0, arranged, isPart ? undefined : totals, isPart)}
+                  </td>
+                ))}
+              </tr>
+            )}
+          </tbody>
+        </table>
+      ))}
     </PrintSheet>
   );
+}
+
+/** Divides columns that are too many for a sheet into tables, each with the columns that name the rows. */
+function toParts(columns: readonly ShownColumn[]): readonly (readonly ShownColumn[])[] {
+  const compact = columns.filter(({ column }) => column.isCompact);
+  const parts = Array.from({ length: Math.max(1, Math.ceil(compact.length / MAX_COMPACT)) }, (_, n) =>
+    compact.slice(n * MAX_COMPACT, (n + 1) * MAX_COMPACT),
+  );
+  return parts.map((part) => columns.filter((each) => !each.column.isCompact || part.includes(each)));
 }

@@ -9,20 +9,27 @@ export type ViewParameters = readonly (readonly [name: string, value: string])[]
 const PREFIX = 'rows.';
 const SEARCH = `${PREFIX}search`;
 const SORT = `${PREFIX}sort`;
+/** The figure of a pivot, or the list. */
+const SHAPE = `${PREFIX}show`;
 /** The parameters of a column's filter, by the field that they fill. */
 const bounds = { text: 'contains', min: 'from', max: 'to' } as const;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 /** A search of more characters would keep the page busy, and mail programs cut a longer link. */
 const MAX_LENGTH = 1000;
 
+/** The column that a parameter is about; undefined for the search and the shape. */
+export const columnOfParameter = ([name, value]: ViewParameters[number]): string | undefined =>
+  name === SORT ? value.replace(/^-/, '') : /^rows\.(.+)\.(contains|from|to)$/.exec(name)?.[1];
+
 export const isViewParameter = (name: string): boolean => name.startsWith(PREFIX);
 
 /**
- * Writes the search, the filters and the sorting of a table. Bounds are exact, so that they are the same in every language. Throws an Error
+ * Writes the shape, the search, the filters and the sorting of a table. Bounds are exact, so that they are the same in every language. Throws an Error
  * whose message the page shows.
  */
-export function toViewParameters({ search, filters, sort }: Arrangement): ViewParameters {
+export function toViewParameters({ search, filters, sort }: Arrangement, shape = ''): ViewParameters {
   const parameters = [
+    ...(shape === '' ? [] : [[SHAPE, shape] as const]),
     ...(search === '' ? [] : [[SEARCH, search] as const]),
     ...filters.flatMap((filter) =>
       (['text', 'min', 'max'] as const).flatMap((field) => {
@@ -36,6 +43,9 @@ export function toViewParameters({ search, filters, sort }: Arrangement): ViewPa
   return parameters;
 }
 
+/** The shape of a table whose rows are the groups as they came. */
+export const LIST = 'list';
+
 export interface ReadView {
   readonly view: KeptView;
   /** The names of parameters that say nothing about this table. They narrow nothing. */
@@ -46,7 +56,7 @@ export interface ReadView {
 export function readView(parameters: ViewParameters, columns: readonly TableColumn[], locales: readonly string[]): ReadView {
   const unread: string[] = [];
   const typed = new Map<string, TypedFilter>();
-  let [search, sort]: [string | undefined, Arrangement['sort']] = [undefined, undefined];
+  let [search, sort, shape]: [string | undefined, Arrangement['sort'], string | undefined] = [undefined, undefined, undefined];
   for (const [name, value] of parameters) {
     const filter = columns
       .flatMap((column) => (['text', 'min', 'max'] as const).map((field) => ({ column, field })))
@@ -55,6 +65,7 @@ export function readView(parameters: ViewParameters, columns: readonly TableColu
     const text = filter && known?.[filter.field] === undefined ? toTyped(value, filter, locales) : undefined;
     const sorted = columns.find(({ id }) => id === value.replace(/^-/, ''));
     if (name === SEARCH && search === undefined && value.length <= MAX_LENGTH) search = value;
+    else if (name === SHAPE && shape === undefined && (value === LIST || columns.some(({ id }) => id === value))) shape = value;
     else if (name === SORT && sorted && !sort) sort = { column: sorted.id, isDescending: value.startsWith('-') };
     else if (filter && text !== undefined) typed.set(filter.column.id, { ...known, [filter.field]: text });
     else unread.push(name);
@@ -62,6 +73,7 @@ export function readView(parameters: ViewParameters, columns: readonly TableColu
   return {
     view: {
       ...(search !== undefined && { search }),
+      ...(shape !== undefined && { shape }),
       ...(typed.size > 0 && { typed: Object.fromEntries(typed), hasFilters: true }),
       sort,
     },

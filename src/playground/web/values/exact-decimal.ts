@@ -25,6 +25,33 @@ export function writeDecimal({ digits, scale }: ExactDecimal): string {
   return scale === 0 ? sign + text : `${sign}${text.slice(0, -scale)}.${text.slice(-scale)}`;
 }
 
+/** Adds numbers up exactly, without those that are unknown; undefined where none is known. */
+export function addUp(values: Iterable<Cell | undefined>): string | undefined {
+  const known = [...values].flatMap((value) => readDecimal(value ?? null) ?? []);
+  if (known.length === 0) return undefined;
+  const scale = known.reduce((most, decimal) => Math.max(most, decimal.scale), 0);
+  return writeDecimal({ digits: known.reduce((sum, decimal) => sum + atScale(decimal, scale), 0n), scale });
+}
+
+/** Sorts numbers exactly, the largest first, and those that are unknown last. */
+export function largestFirst(one: string | undefined, other: string | undefined): number {
+  const [first, second] = [readDecimal(one ?? null), readDecimal(other ?? null)];
+  if (!first || !second) return Number(first === undefined) - Number(second === undefined);
+  const scale = Math.max(first.scale, second.scale);
+  const difference = atScale(second, scale) - atScale(first, scale);
+  return difference < 0n ? -1 : Number(difference > 0n);
+}
+
+/** The part of a whole in percent, with two decimals; undefined where the whole is not more than zero. */
+export function toPercentage(part: string, whole: string): string | undefined {
+  const [one, all] = [readDecimal(part), readDecimal(whole)];
+  if (!one || !all || all.digits <= 0n) return undefined;
+  const scale = Math.max(one.scale, all.scale);
+  const [share, unit] = [atScale(one, scale) * 20_000n, atScale(all, scale) * 2n];
+  // Half of the last decimal rounds away from zero.
+  return writeDecimal({ digits: (share + (share < 0n ? -unit : unit) / 2n) / unit, scale: 2 });
+}
+
 /**
  * Reads a number as a person of this locale types it, with or without separators between thousands, and returns its exact text, such as
  * "1234.50". Returns undefined for what is no number, and for separators that stand elsewhere: "10,50" is not 1050, even in English.

@@ -32,6 +32,8 @@ export interface TableColumn {
   readonly adds: boolean;
   /** True for a text of which a part would pass for another one, such as an id. It is never cut. */
   readonly isCode?: boolean;
+  /** True for one of many columns that stand side by side, each only as wide as its values. */
+  readonly isCompact?: boolean;
   /** True for a column that is shown only when somebody chooses it. */
   readonly isHidden?: boolean;
 }
@@ -95,6 +97,9 @@ export interface LoadRequest {
   readonly source: RowSource;
   readonly columns: readonly TableColumn[];
 }
+
+/** The rows of a table that the worker holds, and how wide they are. */
+export type KeptTable = Pick<LoadedTable, 'id' | 'count' | 'samples'>;
 
 /** A table that the worker holds. */
 export interface LoadedTable {

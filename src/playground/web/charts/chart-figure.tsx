@@ -1,0 +1,123 @@
+import { useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
+import { createCellFormat } from '../values/cell-format';
+import { layOutChart, type ChartLayout, type Shape, type Writing } from './chart-layout';
+import type { DrawnChart } from './drawn-chart';
+
+export const FONT = '13px system-ui, sans-serif';
+
+/** Measures texts in the font of the charts, and writes numbers as people of the browser's languages do. */
+export function createWriting(): Writing {
+  const context = document.createElement('canvas').getContext('2d');
+  if (context) context.font = FONT;
+  const { format } = createCellFormat(navigator.languages);
+  return {
+    measure: (text) => context?.measureText(text).width ?? text.length * 8,
+    writeNumber: (value) => format(String(value), 'count'),
+  };
+}
+
+/** The variable of CSS with a color of charts. */
+export const colorOf = (color: number): string => `--chart-${String(color)}`;
+/** The part of its color that every other part of a bar has. */
+export const PALE = 0.6;
+
+/** A chart in the width of its place. A mark is read with the pointer, and with the arrow keys. */
+export function ChartFigure({ chart }: { readonly chart: DrawnChart }) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  const [read, setRead] = useState(-1);
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    if (frame.current) observer.observe(frame.current);
+    return () => observer.disconnect();
+  }, []);
+  const layout = useMemo(() => (width > 0 ? layOutChart(chart, width, createWriting()) : undefined), [chart, width]);
+  const marks = useMemo(() => chart.rows.flatMap(({ bars }) => bars.flatMap((bar) => bar.marks)), [chart]);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (step === undefined || marks.length === 0) return;
+    event.preventDefault();
+    setRead((at) => (at < 0 ? (step > 0 ? 0 : marks.length - 1) : (at + step + marks.length) % marks.length));
+  };
+  return (
+    <>
+      <p className="chart-reading" aria-live="polite">
+        {marks[read]?.reading ?? HOW_TO_READ}
+      </p>
+      <div ref={frame} className="chart-place">
+        {layout && (
+          <ChartDrawing
+            {...{ chart, layout, onKeyDown }}
+            read={marks[read]}
+            onRead={(mark) => setRead(mark === undefined ? -1 : marks.indexOf(mark))}
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+const HOW_TO_READ = 'Point at a bar, or use the arrow keys, to read what it stands for.';
+
+type Mark = DrawnChart['rows'][number]['bars'][number]['marks'][number];
+
+interface ChartDrawingProps {
+  readonly chart: DrawnChart;
+  readonly layout: ChartLayout;
+  /** The mark that is being read. */
+  readonly read?: Mark | undefined;
+  readonly onRead?: (mark: Mark | undefined) => void;
+  readonly onKeyDown?: (event: KeyboardEvent) => void;
+}
+
+/** The drawing alone. */
+export function ChartDrawing({ chart, layout: { width, height, shapes }, read, onRead, onKeyDown }: ChartDrawingProps) {
+  return (
+    <svg
+      className="chart"
+      role="img"
+      aria-label={chart.summary}
+      viewBox={`0 0 ${String(width)} ${String(height)}`}
+      width={width}
+      height={height}
+      {...(onKeyDown && { tabIndex: 0, onKeyDown, onPointerLeave: () => onRead?.(undefined) })}
+    >
+      {shapes.map((shape, at) => (
+        <ShapeDrawing key={at} {...{ shape, onRead }} isRead={shape.kind === 'mark' && shape.mark === read} />
+      ))}
+    </svg>
+  );
+}
+
+function ShapeDrawing({
+  shape,
+  isRead,
+  onRead,
+}: {
+  readonly shape: Shape;
+  readonly isRead: boolean;
+  readonly onRead: ((mark: Mark) => void) | undefined;
+}) {
+  if (shape.kind === 'text') {
+    const { x, y, text, anchor, isMuted } = shape;
+    return (
+      <text {...{ x, y }} textAnchor={anchor} className={isMuted ? 'chart-muted' : undefined}>
+        {text}
+      </text>
+    );
+  }
+  if (shape.kind === 'line') return <rect x={shape.x} y={shape.y} width={shape.width} height={shape.height} className="chart-line" />;
+  if (shape.kind === 'key') {
+    const { x, y, size, color } = shape;
+    return <rect {...{ x, y }} width={size} height={size} style={{ fill: `var(${colorOf(color)})` }} />;
+  }
+  const { x, y, width, height, mark } = shape;
+  return (
+    <rect
+      {...{ x, y, width, height }}
+      className={isRead ? 'chart-mark chart-read' : 'chart-mark'}
+      style={{ fill: `var(${colorOf(mark.color)})`, fillOpacity: mark.isPale ? PALE : 1 }}
+      {...(onRead && { onPointerEnter: () => onRead(mark), onPointerDown: () => onRead(mark) })}
+    />
+  );
+}

@@ -1,0 +1,11 @@
+/** Puts items with one key together, in the order of the keys' first items. It is as `Map.groupBy`, which Node lacks before version 21. */
+export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}

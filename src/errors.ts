@@ -115,14 +115,18 @@ export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }
 
+/** What Prisma's messages quote of our code before the reason. */
+const QUOTED = /^\s*Invalid `.*` invocation[^]*\n/;
+
 /**
- * The reason that an error of the system or of a library gives: the last line of its message, because Prisma's messages quote our code first.
- * Node gives no message when all addresses of a host have failed, but an error for each of them.
+ * The reason that an error of the system or of a library gives, in one line. Node gives no message when all addresses of a host have failed,
+ * but an error for each of them.
  */
 export function reasonOf(error: Error & { readonly code?: string; readonly errors?: readonly Error[] }): string {
-  const line = error.message.split('\n').at(-1)!.trim();
+  const line = error.message.replace(QUOTED, '').trim().split('\n').at(-1)!;
   if (line !== '') return line;
-  return error.errors?.map(reasonOf).join(', ') ?? error.code ?? error.name;
+  const each = (error.errors ?? []).map(reasonOf).join(', ');
+  return each === '' ? (error.code ?? error.name) : each;
 }
 
 /** The codes for errors of the body parser and the router, which carry an HTTP status. */

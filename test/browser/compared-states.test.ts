@@ -221,14 +221,14 @@ test('a finance person reads that a closed month lost a gift, and what is not kn
   await logIn(page);
   await page
     .getByRole('note')
-    .getByText('The books are closed through May 31, 2024. Lines were removed from closed months or moved out of this report')
+    .getByText('The books are closed through May 31, 2024. Lines were removed from closed months, or moved out of them or of this report')
     .waitFor();
   for (const address of ['period=this-year', 'period=all-time', `${MAY}&dateBasis=TRANSACTION_DATE`]) {
     await Promise.all([
       page.waitForResponse((response) => isOfLost(response.request())),
       page.evaluate(`location.hash = '#reports/deposits?${address}'`),
     ]);
-    await page.getByRole('note').getByText('Lines were removed from closed months or moved out of this report').waitFor();
+    await page.getByRole('note').getByText('Lines were removed from closed months, or moved out of them or of this report').waitFor();
   }
   await page.evaluate(`location.hash = '#reports/deposits?${MAY}'`);
   await page.getByRole('note').waitFor();

@@ -135,7 +135,7 @@ describe('an operator who imports', () => {
       mismatches: { count: 0, first: [] },
       preview: null,
       late: null,
-      erasedAgain: { lines: 0, donors: 0 },
+      erasedAgain: { lines: 0, donors: 0, states: 0 },
       refusal: null,
     },
   });

@@ -227,6 +227,18 @@ describe('an operator who proves a file', () => {
     expect(await proveJson(after.path, ...all)).toMatchObject({ verdict: 'same' });
   });
 
+  test('is told of a donor who was erased when the gift was the donor’s, though it is another’s again', async () => {
+    const own = await createOrganization(gateway.services);
+    const ids = { deposit_id: 'D1', transaction_id: 'T1', allocation_id: 'A1', deposit_date: '2024-01-05' };
+    const ofOther = v2Line({ ...ids, donor_id: 2, main_memo: 'thanks' });
+    await importLines(gateway.services, own, [ofOther]);
+    const { path } = await take(`/export/deposit-details.csv?${EVER}`, own);
+    await importLines(gateway.services, own, [v2Line({ ...ids, donor_id: 1, main_memo: '' })]);
+    await succeed(environment(), ['donor', 'erase', '--organization', own.name, '--donor', '1', '--reason', 'Asked']);
+    await importLines(gateway.services, own, [ofOther]);
+    expect(await proveJson(path, '--organization', own.name)).toMatchObject({ verdict: 'different', reason: 'donors-erased' });
+  });
+
   test('proves nothing of a state that was pruned, and still proves a file of a later one', async () => {
     const first = await take(`/export/deposit-details.csv?${EVER}`);
     const [from] = await gateway.services.books.newestVersions(organization.id, 1);

@@ -289,7 +289,7 @@ describe('a trial of an import', () => {
         ...{ changed: [], removed: [] },
       },
       late: null,
-      erasedAgain: { lines: 0, donors: 0 },
+      erasedAgain: { lines: 0, donors: 0, states: 0 },
       refusal: null,
     });
     expect(await entitiesOf(organization)).toMatchObject({ deposits: [], donors: 0 });

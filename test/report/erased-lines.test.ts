@@ -211,11 +211,11 @@ describe('after a donor was erased, a caller', () => {
     expect(await memosAt(3)).toEqual(['A1,,', 'A2,,', 'A3,king,kings share']);
     // A file that has a part of the gift makes all of it Ada's.
     const { erasedAgain } = await importLines(gateway.services, organization, [of('A4', 'T2', kings)]);
-    expect(erasedAgain).toEqual({ lines: 0, donors: 0 });
+    expect(erasedAgain).toEqual({ lines: 0, donors: 0, states: 0 });
     const part = await importLines(gateway.services, organization, [
       gift(2, { ...adas, deposit_id: 'D1', transaction_id: 'T2', allocation_id: 'A3' }),
     ]);
-    expect(part.erasedAgain).toEqual({ lines: 1, donors: 1 });
+    expect(part.erasedAgain).toEqual({ lines: 1, donors: 1, states: 5 });
     expect(await memosAt(part.version!.number)).toEqual(['A1,,', 'A2,,', 'A3,,', 'A4,,']);
   });
 

@@ -130,8 +130,10 @@ const describeNotes = ({ assumed, correctedShares, mismatches, late, erasedAgain
 ];
 
 /** The line that says how many lines had texts of donors who were erased; none when no line had. */
-export const describeErasedAgain = ({ lines, donors }: ErasedAgain): string[] =>
-  lines === 0 ? [] : [`Erased again: ${countOf(lines, 'line')} of ${countOf(donors, 'donor')}`];
+export const describeErasedAgain = ({ lines, donors, states }: ErasedAgain): string[] => [
+  ...(lines === 0 ? [] : [`Erased again: ${countOf(lines, 'line')} of ${countOf(donors, 'donor')}`]),
+  ...(states === 0 ? [] : [`Memos erased in ${countOf(states, 'earlier state')} of gifts that are now of donors who were erased`]),
+];
 const countOf = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 function describeTrial(result: ImportResult): string[] {

@@ -70,18 +70,22 @@ export class ErasureStore {
   /** True when a line of a set in one of some states has lost texts by an erasure after the last of them: see `ERASE_LINES`. */
   async isErasedIn(lineSet: LineSet, states: readonly VersionStamp[], books: RequestBooks): Promise<boolean> {
     const id = Prisma.sql`${lineSet.organizationId}::int`;
-    const isErased = Prisma.sql`IN (
-      SELECT donor_id FROM erased_donor WHERE organization_id = ${id} AND version > ${numberOf(states.at(-1)!)}::bigint
-    )`;
+    const after = Prisma.sql`erased_donor.organization_id = ${id} AND erased_donor.version > ${numberOf(states.at(-1)!)}::bigint`;
+    // The gifts that were the donor's at the erasure, or were so at last before it.
+    const gifts = Prisma.sql`SELECT had.transaction_id FROM erased_donor
+      JOIN deposit_line AS had ON had.organization_id = ${id} AND had.donor_id = erased_donor.donor_id AND had.since <= erased_donor.version
+      WHERE ${after} AND NOT EXISTS (
+        SELECT FROM deposit_line AS later WHERE later.organization_id = ${id} AND later.transaction_id = had.transaction_id
+          AND later.since <= erased_donor.version AND later.until > had.until
+      )`;
     // A distributed database finds its node by the organization, and not within OR.
     const inStates = Prisma.join(
       states.map((state) => Prisma.sql`(${whereLines({ ...lineSet, state })})`),
       ' OR ',
     );
     const select = Prisma.sql`SELECT EXISTS (
-        SELECT FROM deposit_line WHERE organization_id = ${id} AND (${inStates}) AND (
-          donor_id ${isErased} OR transaction_id IN (${ownGifts(id, isErased)} UNION ${goneGifts(id, isErased)})
-        )
+        SELECT FROM deposit_line WHERE organization_id = ${id} AND (${inStates})
+          AND (donor_id IN (SELECT donor_id FROM erased_donor WHERE ${after}) OR transaction_id IN (${gifts}))
       ) AS found`;
     return (await books.list<{ found: boolean }>(lineSet.organizationId, select))[0]!.found;
   }
@@ -169,18 +173,13 @@ FROM erased_donor JOIN data_version ON data_version.organization_id = erased_don
 WHERE erased_donor.organization_id = $1 ORDER BY version DESC, donor_id`;
 
 /** The gifts that are the donors' now. */
-const ownGifts = (organization: Prisma.Sql, isTheirs: Prisma.Sql): Prisma.Sql =>
-  Prisma.sql`SELECT id FROM transaction WHERE organization_id = ${organization} AND donor_id ${isTheirs}`;
+const GIFTS = 'SELECT id FROM transaction WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[])';
 /** The gifts that are in the books no more, and were the donors' at last. */
-const goneGifts = (organization: Prisma.Sql, isTheirs: Prisma.Sql): Prisma.Sql => Prisma.sql`
-SELECT transaction_id FROM deposit_line AS gone WHERE organization_id = ${organization} AND donor_id ${isTheirs}
-  AND NOT EXISTS (SELECT FROM transaction gift WHERE gift.organization_id = ${organization} AND gift.id = gone.transaction_id)
+const GONE_GIFTS = `SELECT transaction_id FROM deposit_line AS gone WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[])
+  AND NOT EXISTS (SELECT FROM transaction gift WHERE gift.organization_id = $1 AND gift.id = gone.transaction_id)
   AND NOT EXISTS (
-    SELECT FROM deposit_line later WHERE later.organization_id = ${organization} AND later.transaction_id = gone.transaction_id AND later.until > gone.until
+    SELECT FROM deposit_line later WHERE later.organization_id = $1 AND later.transaction_id = gone.transaction_id AND later.until > gone.until
   )`;
-const VALUES = [Prisma.raw('$1'), Prisma.raw('= ANY ($2::bigint[])')] as const;
-const GIFTS = ownGifts(...VALUES).sql;
-const GONE_GIFTS = goneGifts(...VALUES).sql;
 const MEMOS = 'designation_memo, main_memo';
 const LINE_TEXTS = donorTexts.join(', ');
 

@@ -2,19 +2,23 @@ import { donorTexts } from '../../line/line-fields';
 import type { BookTransaction } from '../books/book-transaction';
 import { toErasedMemos } from '../books/erasure-store';
 
-/** The lines of a source that had texts of donors who were erased, and the number of these donors. */
+/** What an import has erased again of donors of the register. */
 export interface ErasedAgain {
+  /** The lines of the source that had texts of them. */
   readonly lines: number;
+  /** The donors of these lines. */
   readonly donors: number;
+  /** The earlier states of lines that had memos, in gifts that the import has made theirs. */
+  readonly states: number;
 }
 
 /**
  * Empties the texts of donors who were erased in the staged lines, before anything is compared or written. Call it under the lock of the
  * books, so that an erasure that was made while the lines were read holds too.
  */
-export async function eraseStaged(books: BookTransaction, erased: readonly string[]): Promise<ErasedAgain> {
+export async function eraseStaged(books: BookTransaction, erased: readonly string[]): Promise<Omit<ErasedAgain, 'states'>> {
   if (erased.length === 0) return { lines: 0, donors: 0 };
-  const { rows: counts } = await books.query<ErasedAgain & Record<string, unknown>>(ERASE_STAGED, [erased]);
+  const { rows: counts } = await books.query<{ lines: number; donors: number }>(ERASE_STAGED, [erased]);
   return counts[0]!;
 }
 
@@ -28,13 +32,15 @@ export async function eraseMerged(books: BookTransaction, erased: readonly strin
 
 /**
  * Empties the memos in the earlier states of gifts that a version has made gifts of donors who were erased. The version goes into the register
- * with these donors, because it changes what older states say. Call it after the lines of the version are written.
+ * with these donors, because it changes what older states say. Call it after the lines of the version are written. Returns the number of
+ * states.
  */
-export async function eraseEarlier(books: BookTransaction, erased: readonly string[], version: number): Promise<void> {
-  if (erased.length === 0) return;
+export async function eraseEarlier(books: BookTransaction, erased: readonly string[], version: number): Promise<number> {
+  if (erased.length === 0) return 0;
   const { rows } = await books.query<{ gift: string }>(ERASE_EARLIER, [books.organizationId, erased]);
   const gifts = [...new Set(rows.map(({ gift }) => gift))];
   if (gifts.length > 0) await books.query(REGISTER_AGAIN, [books.organizationId, gifts, version]);
+  return rows.length;
 }
 
 /** The numbers of the donors who were erased. */

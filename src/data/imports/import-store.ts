@@ -66,11 +66,11 @@ export class ImportTransaction {
   private lines = 0;
   private isFirst = false;
   private erased: readonly string[] = [];
-  private again: ErasedAgain = { lines: 0, donors: 0 };
+  private again: ErasedAgain = { lines: 0, donors: 0, states: 0 };
 
   constructor(private readonly books: BookTransaction) {}
 
-  /** The lines that had texts of donors who were erased. It is known after `findConflicts`. */
+  /** What was erased again. It is known after `eraseEarlier`. */
   get erasedAgain(): ErasedAgain {
     return this.again;
   }
@@ -88,7 +88,7 @@ export class ImportTransaction {
     this.isFirst = await areBooksEmpty(this.books);
     if (isLastRight) this.lines -= await settleConflicts(this.books);
     this.erased = await listErased(this.books);
-    this.again = await eraseStaged(this.books, this.erased);
+    this.again = { ...(await eraseStaged(this.books, this.erased)), states: 0 };
     await stageEntities(this.books, this.isFirst);
     return findConflicts(this.books, limit, this.isFirst);
   }
@@ -128,10 +128,13 @@ export class ImportTransaction {
   }
 
   /** Writes the lines and the data version of the changed books. */
-  async advance(source: ChangeSource): Promise<NewVersion> {
-    const version = await this.books.advance(source, this.isFirst ? 'first' : 'changed');
-    if (!this.isFirst) await eraseEarlier(this.books, this.erased, version.number);
-    return version;
+  advance(source: ChangeSource): Promise<NewVersion> {
+    return this.books.advance(source, this.isFirst ? 'first' : 'changed');
+  }
+
+  /** Erases what a version that was just made has given to donors who were erased. A first import has no earlier states. */
+  async eraseEarlier(version: number): Promise<void> {
+    if (!this.isFirst) this.again = { ...this.again, states: await eraseEarlier(this.books, this.erased, version) };
   }
 
   /** The periods in which a version that was just made has added or ended lines. */

@@ -163,6 +163,7 @@ export class ImportService {
       const refusal = removal ?? fault;
       if (isCounted) await transaction.noteSuccess();
       const preview = isTrial && version ? await transaction.preview(version.number, MAX_SHOWN) : null;
+      if (version) await transaction.eraseEarlier(version.number);
       const { erasedAgain } = transaction;
       return { ...counts, assumed, removed, correctedShares, mismatches, version, preview, late, erasedAgain, refusal };
     });

@@ -14,6 +14,8 @@ const MAX_NAMED = 5;
 export class ErasedDonors {
   private readonly answers = new Map<PeriodDates, Answer>();
 
+  private states = 0;
+
   constructor(readonly numbers: ReadonlySet<number>) {}
 
   /** Notes the answer of a period that counts, which is the newest one with all lines. */
@@ -21,10 +23,15 @@ export class ErasedDonors {
     this.answers.set(period, answer);
   }
 
+  /** Notes the earlier states of lines that an import of the round has erased. */
+  noteStates(states: number): void {
+    this.states += states;
+  }
+
   get again(): ErasedAgain {
     const found = [...this.answers.values()].map(({ erased }) => erased);
     const donors = new Set(found.flatMap((each) => [...each.donors]));
-    return { lines: found.reduce((sum, { lines }) => sum + lines, 0), donors: donors.size };
+    return { lines: found.reduce((sum, { lines }) => sum + lines, 0), donors: donors.size, states: this.states };
   }
 }
 

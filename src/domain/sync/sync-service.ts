@@ -335,7 +335,7 @@ export class SyncService {
       }
     }
     try {
-      const { version, late } = await this.services.imports.importLines(organizationId, lines(), {
+      const { version, late, erasedAgain } = await this.services.imports.importLines(organizationId, lines(), {
         source: () => ({ cause: 'sync' }),
         complete: { periods: inOrder.map(([period]) => period), pending: 'WITH' },
         maxRemoved,
@@ -344,6 +344,7 @@ export class SyncService {
         unchanged,
         assertMayChange: hold.assertHeld,
       });
+      erased.noteStates(erasedAgain.states);
       return { version: version && { ...version, late }, lines: places.count };
     } catch (error) {
       throw places.inWordsOfSource(error);

@@ -18,7 +18,9 @@ export interface LateChanges {
   readonly hasLost: boolean;
   /** True where a close has more changes than were looked through, and no loss among those. */
   readonly isCut: boolean;
-  /** The newest close of the period of which lost lines are not looked for; undefined where all were looked through. */
+  /** The newest close of the period whose state is not kept, so that what was lost since it is not known; undefined where all are kept. */
+  readonly pruned: Close | undefined;
+  /** The newest of the other closes that were not looked through for lost lines; undefined where all were. */
   readonly unsearched: Close | undefined;
   /** True for a report by the dates of gifts, of which the oldest closes are looked through first. */
   readonly isOfGifts: boolean;
@@ -56,8 +58,9 @@ export async function readLate(provision: string, plan: ReportPlan, version: num
   ]);
   const gifts = depositSummary?.all.transactions ?? 0;
   const amount = depositSummary?.all.byTransaction.amount ?? '0.00';
-  const unsearched = covering.find((close) => !searched.includes(close));
-  if (gifts === 0 && !hasLost && !unsearched && !isCut) return 'none';
+  const pruned = covering.find(({ isKept }) => !isKept);
+  const unsearched = covering.find((close) => close.isKept && !searched.includes(close));
+  if (gifts === 0 && !hasLost && !isCut && !pruned && !unsearched) return 'none';
   const since = [...covering, first].findLast(({ isKept }) => isKept);
   return {
     gifts,
@@ -65,6 +68,7 @@ export async function readLate(provision: string, plan: ReportPlan, version: num
     closedThrough: newest.through,
     hasLost,
     isCut,
+    pruned,
     unsearched,
     isOfGifts: choices.dateBasis === 'TRANSACTION_DATE',
     first,
@@ -92,7 +96,7 @@ async function findLoss(
 
 /** The late changes in words; the first sentence is missing where no gift is late. */
 export function describeChanges(late: LateChanges): readonly [string | undefined, ...string[]] {
-  const { gifts, amount, closedThrough, hasLost, isCut, unsearched, isOfGifts, first, since } = late;
+  const { gifts, amount, closedThrough, hasLost, isCut, pruned, unsearched, isOfGifts, first, since } = late;
   const { format } = createCellFormat(navigator.languages);
   const sum = writeValue(amount, 'money');
   const day = ({ through }: Close): string => writeValue(through, 'date');
@@ -101,12 +105,11 @@ export function describeChanges(late: LateChanges): readonly [string | undefined
       ? `1 late gift of ${sum}: new or changed since its month was closed.`
       : `${format(gifts, 'count')} late gifts of ${sum} together: new or changed since their months were closed.`;
   const told = [`The books are closed through ${writeValue(closedThrough, 'date')}.`];
-  if (hasLost) told.push('Lines were removed from closed months or moved out of this report, since those were closed.');
+  if (hasLost) told.push('Lines were removed from closed months, or moved out of them or of this report, since those were closed.');
   if (isCut) told.push('The first 1,000 changes since each close were looked through for removals.');
-  if (unsearched && !unsearched.isKept)
-    told.push(`Removals are not looked for through ${day(unsearched)}: the state at that close is no longer kept.`);
-  else if (unsearched && isOfGifts)
-    told.push(`Removals are looked for in the first ${String(MAX_SEARCHED)} of the closes that may have these gifts.`);
+  if (pruned) told.push(`Removals are not looked for through ${day(pruned)}: the state at that close is no longer kept.`);
+  if (unsearched && isOfGifts)
+    told.push(`Removals are looked for in the first ${String(MAX_SEARCHED)} of the closes that are kept and may have these gifts.`);
   else if (unsearched)
     told.push(`Removals are not looked for through ${day(unsearched)}: the period has more than ${String(MAX_SEARCHED)} closes.`);
   if (since && since !== first)

@@ -113,12 +113,16 @@ export function useReport(
       isEnded = now.kind !== 'running';
       setState({ of: asked, now });
     };
+    const noteFailure = (): void => {
+      hasFailed.current = true;
+      // The session may have ended.
+      onSessionChange();
+    };
     const tellLate = async (result: ReportResult): Promise<void> => {
       // The report itself is right without what came late.
       const reading = readLate(provision, result.plan, result.table.version, controller.signal);
       const late = await reading.catch((error: unknown): LateState => {
-        // The session may have ended.
-        if (!controller.signal.aborted) onSessionChange();
+        if (!controller.signal.aborted) noteFailure();
         return { fault: toMessage(error) };
       });
       if (!controller.signal.aborted) setState({ of: asked, now: { kind: 'done', result: { ...result, late } } });
@@ -147,9 +151,7 @@ export function useReport(
         (error: unknown) => {
           if (controller.signal.aborted || isStopped(error)) return;
           tell({ kind: 'failed', message: toMessage(error) });
-          hasFailed.current = true;
-          // The session may have ended.
-          onSessionChange();
+          noteFailure();
         },
       );
     return () => {

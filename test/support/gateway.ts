@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { createApp } from '../../src/app';
@@ -74,10 +75,17 @@ async function serveHere(environment: Environment): Promise<Served> {
 
 async function serveByPackage(environment: Environment): Promise<Served> {
   const serve = await startServe(environment);
-  const logLines = serve.output().trimEnd().split('\n');
-  createInterface(serve.child.stdout!).on('line', (line) => logLines.push(line));
-  const adminUrl = logLines.map((line) => /"url":"([^"]+)","msg":"listening for operators"/.exec(line)?.[1]).find(Boolean) ?? '';
-  return { url: serve.url, adminUrl, logLines, end: () => serve.end('SIGTERM') };
+  const output = new PassThrough();
+  output.write(serve.output());
+  serve.child.stdout!.pipe(output);
+  const logLines: string[] = [];
+  createInterface(output).on('line', (line) => logLines.push(line));
+  const adminUrl = /"url":"([^"]+)","msg":"listening for operators"/.exec(serve.output())?.[1] ?? '';
+  const end = async (): Promise<void> => {
+    const status = await serve.end('SIGTERM');
+    if (status !== 0) throw new Error(`The package ended with ${String(status)}: ${serve.output()}`);
+  };
+  return { url: serve.url, adminUrl, logLines, end };
 }
 
 /** Nothing connects to the database before its client does: a test may count what the gateway sends there. */

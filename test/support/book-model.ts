@@ -101,6 +101,7 @@ export class BookModel {
     if (books.text === this.books.text) return { refusal: undefined, version: null, late: null };
     this.books = books;
     this.advance(after);
+    this.eraseEarlier(isErased);
     const [earlier, later] = [byId(before), byId(after)];
     const changed = after.filter((line) => earlier.has(line.allocation_id) && !isSame(line, earlier.get(line.allocation_id)));
     const lines = {
@@ -123,13 +124,13 @@ export class BookModel {
 
   /**
    * Forgets a donor: no state has a text of the donor any more, and no import brings one back. Memos go where the line was the donor's then,
-   * and where its gift is the donor's now, or was it in some state and is in the books no more.
+   * and where its gift is the donor's now, or is in the books no more and was the donor's at last.
    */
   erase(donor: number): void {
     this.books.donors.set(donor, NOBODY);
     const gifts = new Set([...this.books.gifts].flatMap(([id, { donor_id }]) => (donor_id === donor ? [id] : [])));
-    for (const { lines } of this.states)
-      for (const line of lines) if (line.donor_id === donor && !this.books.gifts.has(line.transaction_id)) gifts.add(line.transaction_id);
+    const lastDonors = new Map(this.states.flatMap(({ lines }) => lines.map((line) => [line.transaction_id, line.donor_id] as const)));
+    for (const [id, last] of lastDonors) if (last === donor && !this.books.gifts.has(id)) gifts.add(id);
     eraseMemos(this.books, (id) => id === donor);
     this.advance(this.books.lines());
     this.erasures.push({ donor, version: this.version });
@@ -137,6 +138,21 @@ export class BookModel {
       const lines = withoutTexts(state.lines, (id) => id === donor);
       this.states[at] = { ...state, lines: lines.map((line) => (gifts.has(line.transaction_id) ? { ...line, ...NO_MEMOS } : line)) };
     }
+  }
+
+  /** Empties the memos of the earlier states of gifts that are now of donors who were forgotten. The version that does it erases them anew. */
+  private eraseEarlier(isErased: (donor: number) => boolean): void {
+    const donors = new Set<number>();
+    for (const [at, state] of this.states.slice(0, -1).entries()) {
+      const lines = state.lines.map((line) => {
+        const donor = this.books.gifts.get(line.transaction_id)?.donor_id;
+        if (donor === undefined || !isErased(donor) || (line.main_memo === '' && line.designation_memo === '')) return line;
+        if (at + 1 >= this.earliest) donors.add(donor);
+        return { ...line, ...NO_MEMOS };
+      });
+      this.states[at] = { ...state, lines };
+    }
+    for (const donor of donors) this.erasures.push({ donor, version: this.version });
   }
 
   /** True where a line that was written anew is told as one of a donor who was forgotten: in a state between, it was the donor's. */

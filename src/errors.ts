@@ -115,7 +115,7 @@ export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }
 
-/** What Prisma's messages quote of our code before the reason. */
+/** The part of Prisma's messages that quotes our code, before the reason. */
 const QUOTED = /^\s*Invalid `.*` invocation[^]*\n/;
 
 /**

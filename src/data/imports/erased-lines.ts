@@ -2,7 +2,7 @@ import { donorTexts } from '../../line/line-fields';
 import type { BookTransaction } from '../books/book-transaction';
 import { toErasedMemos } from '../books/erasure-store';
 
-/** What an import has erased again of donors of the register. */
+/** The counts of texts that an import has erased again, of donors of the register. */
 export interface ErasedAgain {
   /** The lines of the source that had texts of them. */
   readonly lines: number;

@@ -70,7 +70,7 @@ export class ImportTransaction {
 
   constructor(private readonly books: BookTransaction) {}
 
-  /** What was erased again. It is known after `eraseEarlier`. */
+  /** The counts of texts that were erased again, which are known after `eraseEarlier`. */
   get erasedAgain(): ErasedAgain {
     return this.again;
   }

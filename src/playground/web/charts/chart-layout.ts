@@ -30,7 +30,7 @@ export interface ChartLayout {
 /** Tells how wide a text is in the chart's font. */
 type Measure = (text: string) => number;
 
-/** What a place knows of texts: how wide they are, and how the numbers of an axis are written. */
+/** The texts of a chart as a place writes them: their widths, and the numbers of an axis. */
 export interface Writing {
   readonly measure: Measure;
   readonly writeNumber: (value: number) => string;

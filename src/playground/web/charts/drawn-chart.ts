@@ -3,7 +3,7 @@ import type { ColumnKind } from '../values/table-types';
 /** A chart of bars: one below the other with names and values, or upright and narrow for many parts of time. */
 export interface DrawnChart {
   readonly rows: readonly ChartRow[];
-  /** What the bars and their parts are, each with a color of its own. A chart of one needs no legend. */
+  /** The names of the bars and their parts, each with a color of its own. A chart of one needs no legend. */
   readonly series: readonly ChartSeries[];
   /** True for many parts of time, which stand side by side. Their values are read one at a time. */
   readonly isUpright?: boolean;
@@ -26,7 +26,7 @@ export interface ChartSeries {
 /** The color of what is there to be compared with. */
 export const BESIDE = 8;
 
-/** What has a name of its own in a chart, such as a fund or a month. */
+/** A thing with a name of its own in a chart, such as a fund or a month. */
 export interface ChartRow {
   readonly label: string;
   /** The label where room is scarce. It still has the part that tells it apart from a namesake. */
@@ -43,13 +43,13 @@ export interface ChartBar {
 
 /** A bar, or a part of one. */
 export interface ChartMark {
-  /** What the mark stands for, and its value, as people write them. */
+  /** The name of the thing that the mark stands for, and its value, as people write them. */
   readonly reading: string;
   /** The number of its color, from 1 to 8. */
   readonly color: number;
   /** True for every other part of a bar whose parts have one color. */
   readonly isPale?: boolean;
-  /** Where the mark begins and ends on the axis. Floats are for places on the screen only. */
+  /** The places at which the mark begins and ends on the axis. Floats are for places on the screen only. */
   readonly from: number;
   readonly to: number;
 }

@@ -62,7 +62,7 @@ async function importAsOther(
 
 const ROWS = (organizationId: number): string => `
   SELECT kind, rows FROM (
-    SELECT 'line' AS kind, COALESCE(jsonb_agg(to_jsonb(l) - 'organization_id' - 'since' - 'money_since' ORDER BY allocation_id), '[]') AS rows
+    SELECT 'line' AS kind, COALESCE(jsonb_agg(to_jsonb(l) - 'organization_id' - 'since' - 'money_since' - 'erased_version' ORDER BY allocation_id), '[]') AS rows
       FROM deposit_line l WHERE organization_id = ${organizationId} AND until = ${Number.MAX_SAFE_INTEGER}
     UNION ALL SELECT 'deposit', jsonb_agg(to_jsonb(x) - 'organization_id' ORDER BY id) FROM deposit x WHERE organization_id = ${organizationId}
     UNION ALL SELECT 'donor', jsonb_agg(to_jsonb(x) - 'organization_id' ORDER BY id) FROM donor x WHERE organization_id = ${organizationId}

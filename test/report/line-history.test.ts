@@ -5,7 +5,7 @@ const gateway = openGateway();
 
 async function linesOf({ id }: TestOrganization, version?: number): Promise<object[]> {
   const { rows } = await gateway.database.client.query<{ line: object }>(
-    `SELECT to_jsonb(l) - '{organization_id,since,until,money_since}'::text[] AS line FROM deposit_line l WHERE organization_id = $1
+    `SELECT to_jsonb(l) - '{organization_id,since,until,money_since,erased_version}'::text[] AS line FROM deposit_line l WHERE organization_id = $1
        AND since <= $2 AND until > $2 ORDER BY deposit_date, deposit_id, transaction_id, allocation_id`,
     [id, version ?? Number.MAX_SAFE_INTEGER - 1],
   );

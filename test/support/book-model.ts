@@ -11,6 +11,8 @@ interface State {
   readonly moneySince: ReadonlyMap<string, number>;
   /** True where its version brought, changed or took away a line. */
   readonly hasChanges: boolean;
+  /** The newest version that emptied texts of a line, for the lines that lost some. */
+  readonly erased: ReadonlyMap<string, number>;
 }
 interface Close {
   readonly version: number;
@@ -77,8 +79,8 @@ export class BookModel {
   readonly closes: Close[] = [];
   /** The first version that can still be asked for. */
   earliest = 1;
-  /** The donors that were forgotten, each with the version that did it. */
-  readonly erasures: { readonly donor: number; readonly version: number }[] = [];
+  /** The donors that were forgotten. */
+  readonly forgotten = new Set<number>();
 
   get version(): number {
     return this.states.length;
@@ -90,7 +92,7 @@ export class BookModel {
 
   import(given: readonly FileLine[], { range, allowsMismatch, acceptsLate }: ImportRules): Outcome {
     const books = new Books(this.books);
-    const isErased = (id: number): boolean => this.erasures.some(({ donor }) => donor === id);
+    const isErased = (id: number): boolean => this.forgotten.has(id);
     const mismatches = books.import(withoutTexts(given, isErased), range);
     eraseMemos(books, isErased);
     if (mismatches > 0 && !allowsMismatch)
@@ -133,33 +135,29 @@ export class BookModel {
     for (const [id, last] of lastDonors) if (last === donor && !this.books.gifts.has(id)) gifts.add(id);
     eraseMemos(this.books, (id) => id === donor);
     this.advance(this.books.lines());
-    this.erasures.push({ donor, version: this.version });
-    for (const [at, state] of this.states.entries()) {
-      const lines = withoutTexts(state.lines, (id) => id === donor);
-      this.states[at] = { ...state, lines: lines.map((line) => (gifts.has(line.transaction_id) ? { ...line, ...NO_MEMOS } : line)) };
-    }
+    this.forgotten.add(donor);
+    this.rewrite((line) => {
+      const [named] = withoutTexts([line], (id) => id === donor);
+      return gifts.has(line.transaction_id) ? { ...named!, ...NO_MEMOS } : named!;
+    });
   }
 
-  /** Empties the memos of the earlier states of gifts that are now of donors who were forgotten. The version that does it erases them anew. */
+  /** Empties the memos of the earlier states of gifts that are now of donors who were forgotten. */
   private eraseEarlier(isErased: (donor: number) => boolean): void {
-    const donors = new Set<number>();
-    for (const [at, state] of this.states.slice(0, -1).entries()) {
-      const lines = state.lines.map((line) => {
-        const donor = this.books.gifts.get(line.transaction_id)?.donor_id;
-        if (donor === undefined || !isErased(donor) || (line.main_memo === '' && line.designation_memo === '')) return line;
-        if (at + 1 >= this.earliest) donors.add(donor);
-        return { ...line, ...NO_MEMOS };
-      });
-      this.states[at] = { ...state, lines };
-    }
-    for (const donor of donors) this.erasures.push({ donor, version: this.version });
+    this.rewrite((line) => {
+      const donor = this.books.gifts.get(line.transaction_id)?.donor_id;
+      return donor !== undefined && isErased(donor) ? { ...line, ...NO_MEMOS } : line;
+    });
   }
 
-  /** True where a line that was written anew is told as one of a donor who was forgotten: in a state between, it was the donor's. */
-  isErased({ allocation_id: id }: BookLine, from: number, to: number): boolean {
-    const donors = this.erasures.flatMap(({ donor, version }) => (version > from ? [donor] : []));
-    const between = this.states.slice(from - 1, to).map(({ lines }) => lines.find((line) => line.allocation_id === id));
-    return this.states[to - 1]!.since.get(id)! > from && between.some((line) => line !== undefined && donors.includes(line.donor_id));
+  /** Writes the lines of all states anew. Those that lose texts are told as erased by the newest version. */
+  private rewrite(write: (line: BookLine) => BookLine): void {
+    for (const [at, state] of this.states.entries()) {
+      const lines = state.lines.map(write);
+      const changed = lines.filter((line, place) => !isSame(line, state.lines[place]));
+      const erased = new Map([...state.erased, ...changed.map((line) => [line.allocation_id, this.version] as const)]);
+      this.states[at] = { ...state, lines, erased };
+    }
   }
 
   /**
@@ -209,7 +207,13 @@ export class BookModel {
         }),
       );
     const hasChanges = lines.length !== earlier.size || lines.some((line) => !isSame(line, earlier.get(line.allocation_id)));
-    this.states.push({ lines, since: toSince('since', lineNames), moneySince: toSince('moneySince', MONEY), hasChanges });
+    this.states.push({
+      lines,
+      since: toSince('since', lineNames),
+      moneySince: toSince('moneySince', MONEY),
+      hasChanges,
+      erased: new Map(),
+    });
   }
 
   /** The changes of money at closed dates; null where there are none. */

@@ -77,7 +77,7 @@ export function nextStep(model: BookModel, chance: Chance, { kinds, latePercent 
     case 'reopen':
       return inForce.length === 0 ? other() : { kind, through: chance.pick(inForce).through };
     case 'erase': {
-      const known = [...model.books.donors.keys()].filter((id) => model.erasures.every(({ donor }) => donor !== id));
+      const known = [...model.books.donors.keys()].filter((id) => !model.forgotten.has(id));
       return known.length === 0 ? other() : { kind, donor: chance.pick(known) };
     }
     case 'prune': {

@@ -18,8 +18,8 @@ export interface Compared {
   readonly before: readonly BookLine[];
   readonly after: readonly BookLine[];
   readonly isInside: (line: BookLine) => boolean;
-  /** True for a line of the second state that was written anew, and was in a state between that of a donor who was forgotten. */
-  readonly isErased: (line: BookLine) => boolean;
+  /** True where the second state has a line written anew, and that of the first one has lost texts because a donor was forgotten. */
+  readonly isErased: (before: BookLine, after: BookLine) => boolean;
 }
 interface Side {
   readonly line: BookLine;
@@ -133,7 +133,7 @@ function toChange(
   const change = { before, after, wasInside, isInside, columns: [] };
   if (!before || !after) return { ...change, class: before ? 'REMOVED' : 'ADDED' };
   const columns = lineNames.filter((name) => before[name] !== after[name]);
-  const isForgotten = before.donor_id === after.donor_id && isErased(after);
+  const isForgotten = before.donor_id === after.donor_id && isErased(before, after);
   if (columns.length === 0 && !isForgotten) return undefined;
   const hasMoved = wasInside !== isInside || differs(before, after, [...OF_GIFT, 'designation_id']) || was!.gift !== is!.gift;
   if (differs(before, after, MONEY)) return { ...change, columns, class: 'MONEY' };

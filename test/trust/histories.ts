@@ -223,7 +223,7 @@ async function writeHistory({ serve, services, database }: Target, chance: Chanc
 
   async function linesAt({ id }: TestOrganization): Promise<unknown[]> {
     const { rows } = await database.client.query<{ line: unknown }>(
-      `SELECT to_jsonb(l) - '{organization_id,since,until,money_since}'::text[] AS line FROM deposit_line l
+      `SELECT to_jsonb(l) - '{organization_id,since,until,money_since,erased_version}'::text[] AS line FROM deposit_line l
        WHERE organization_id = $1 AND until = ${Number.MAX_SAFE_INTEGER} ORDER BY allocation_id`,
       [id],
     );

@@ -453,6 +453,7 @@ CREATE TABLE deposit_line (
   designation_memo TEXT COLLATE "C" NOT NULL,
   main_memo TEXT COLLATE "C" NOT NULL,
   allocation_amount DECIMAL(14, 2),
+  erased_version BIGINT,
   donor_search TEXT COLLATE "C" NOT NULL,
   PRIMARY KEY (organization_id, allocation_id, until)
 ) PARTITION BY LIST (until);

@@ -2,7 +2,7 @@ import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { AppError, OperatorError } from '../../errors';
 import type { LineName } from '../../line/line-fields';
 import type { LocalDate } from '../../values/dates';
-import { columnsOf, computedColumns, differingColumns, IS_CURRENT, moneyOf } from './line-columns';
+import { columnsOf, computedColumns, differingColumns, IS_CURRENT, moneyOf, VERSION_COLUMNS } from './line-columns';
 import type { Database } from '../postgres/database';
 import { rethrowTranslated } from '../postgres/database-errors';
 import { beginWith, LONG_SETTINGS } from '../postgres/local-settings';
@@ -237,7 +237,7 @@ const CREATE_CHANGES = `
 CREATE TEMPORARY TABLE changed_transaction (id text COLLATE "C" NOT NULL) ON COMMIT DROP;
 CREATE TEMPORARY TABLE removed_allocation (id text COLLATE "C" NOT NULL) ON COMMIT DROP;
 CREATE TEMPORARY TABLE computed_line (LIKE deposit_line INCLUDING DEFAULTS) ON COMMIT DROP;
-ALTER TABLE computed_line DROP COLUMN since, DROP COLUMN until, DROP COLUMN money_since`;
+ALTER TABLE computed_line ${VERSION_COLUMNS.map((column) => `DROP COLUMN ${column}`).join(', ')}`;
 
 const COMPUTE_LINES = `
 INSERT INTO computed_line (${computedColumns.join(', ')})

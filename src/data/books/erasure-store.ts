@@ -67,25 +67,16 @@ export class ErasureStore {
     return (await books.list<{ version: number | null }>(organizationId, select))[0]!.version;
   }
 
-  /** True when a line of a set in one of some states has lost texts by an erasure after the last of them: see `ERASE_LINES`. */
+  /** True when a line of a set, in one of some states, has lost texts by an erasure after the last of them. */
   async isErasedIn(lineSet: LineSet, states: readonly VersionStamp[], books: RequestBooks): Promise<boolean> {
-    const id = Prisma.sql`${lineSet.organizationId}::int`;
-    const after = Prisma.sql`erased_donor.organization_id = ${id} AND erased_donor.version > ${numberOf(states.at(-1)!)}::bigint`;
-    // The gifts that were the donor's at the erasure, or were so at last before it.
-    const gifts = Prisma.sql`SELECT had.transaction_id FROM erased_donor
-      JOIN deposit_line AS had ON had.organization_id = ${id} AND had.donor_id = erased_donor.donor_id AND had.since <= erased_donor.version
-      WHERE ${after} AND NOT EXISTS (
-        SELECT FROM deposit_line AS later WHERE later.organization_id = ${id} AND later.transaction_id = had.transaction_id
-          AND later.since <= erased_donor.version AND later.until > had.until
-      )`;
     // A distributed database finds its node by the organization, and not within OR.
     const inStates = Prisma.join(
       states.map((state) => Prisma.sql`(${whereLines({ ...lineSet, state })})`),
       ' OR ',
     );
     const select = Prisma.sql`SELECT EXISTS (
-        SELECT FROM deposit_line WHERE organization_id = ${id} AND (${inStates})
-          AND (donor_id IN (SELECT donor_id FROM erased_donor WHERE ${after}) OR transaction_id IN (${gifts}))
+        SELECT FROM deposit_line WHERE organization_id = ${lineSet.organizationId}::int AND (${inStates})
+          AND erased_version > ${numberOf(states.at(-1)!)}::bigint
       ) AS found`;
     return (await books.list<{ found: boolean }>(lineSet.organizationId, select))[0]!.found;
   }
@@ -143,7 +134,7 @@ export class ErasureTransaction {
     for (const statement of ERASE_BOOKS) await books.query(statement, values);
     const { number, lines } = await books.advance({ cause: 'erase' });
     let states = 0;
-    for (const statement of ERASE_LINES) states += (await books.query(statement, values)).rowCount ?? 0;
+    for (const statement of ERASE_LINES) states += (await books.query(statement, [...values, number])).rowCount ?? 0;
     for (const { donorId, reason, erasedBy } of erasures) {
       await books.query(REGISTER, [books.organizationId, donorId, number, reason, erasedBy]);
     }
@@ -211,12 +202,12 @@ WHERE organization_id = $1 AND id = ANY ($2::bigint[]) AND ${hasText(donorColumn
   `INSERT INTO changed_transaction ${GIFTS}`,
 ];
 
-/** Empties the memos of the earlier states of gifts, which may have been of others then. */
-export const toErasedMemos = (gifts: string): string => `UPDATE deposit_line SET ${toEmpty(MEMOS)}
+/** Empties the memos of the earlier states of gifts, which may have been of others then, as the data version `$3`. */
+export const toErasedMemos = (gifts: string): string => `UPDATE deposit_line SET ${toEmpty(MEMOS)}, erased_version = $3::bigint
 WHERE organization_id = $1 AND NOT ${IS_CURRENT} AND transaction_id IN (${gifts}) AND ${hasText(MEMOS)}`;
 
 const ERASE_LINES = [
-  `UPDATE deposit_line SET ${toEmpty(LINE_TEXTS)}, donor_search = donor_search_forms('', '')
+  `UPDATE deposit_line SET ${toEmpty(LINE_TEXTS)}, donor_search = donor_search_forms('', ''), erased_version = $3::bigint
 WHERE organization_id = $1 AND donor_id = ANY ($2::bigint[]) AND ${hasText(LINE_TEXTS)}`,
   toErasedMemos(`${GIFTS} UNION ${GONE_GIFTS}`),
 ];

@@ -5,7 +5,12 @@ import type { KeyType } from '../postgres/keyset';
 // The build fails here when Prisma's model lacks a field of the lines, or has one that they lack.
 ({}) satisfies { [Field in Exclude<keyof LineValues, keyof DepositLine>]: never };
 ({}) satisfies {
-  [Field in Exclude<keyof DepositLine, keyof LineValues | 'organizationId' | 'since' | 'until' | 'moneySince' | 'donorSearch'>]: never;
+  [
+    Field in Exclude<
+      keyof DepositLine,
+      keyof LineValues | 'organizationId' | 'since' | 'until' | 'moneySince' | 'erasedVersion' | 'donorSearch'
+    >
+  ]: never;
 };
 
 /** The column of a field of the lines: donor_id for donorId. Throws for any other name, because the result becomes part of SQL. */
@@ -26,7 +31,7 @@ export const SQL_TYPES: Readonly<Record<FieldType, KeyType | 'boolean'>> = {
 export const CASTS: { readonly [Type in FieldType]?: string } = { date: '::text', number: '::float8', status: '::text' };
 
 /** The columns of a line that tell of versions. */
-const VERSION_COLUMNS: readonly string[] = ['since', 'until', 'money_since'];
+export const VERSION_COLUMNS: readonly string[] = ['since', 'until', 'money_since', 'erased_version'];
 
 /** The columns of a line that the view computes from the books. */
 export const computedColumns: readonly string[] = Object.keys(Prisma.DepositLineScalarFieldEnum)

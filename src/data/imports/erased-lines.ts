@@ -37,7 +37,7 @@ export async function eraseMerged(books: BookTransaction, erased: readonly strin
  */
 export async function eraseEarlier(books: BookTransaction, erased: readonly string[], version: number): Promise<number> {
   if (erased.length === 0) return 0;
-  const { rows } = await books.query<{ gift: string }>(ERASE_EARLIER, [books.organizationId, erased]);
+  const { rows } = await books.query<{ gift: string }>(ERASE_EARLIER, [books.organizationId, erased, version]);
   const gifts = [...new Set(rows.map(({ gift }) => gift))];
   if (gifts.length > 0) await books.query(REGISTER_AGAIN, [books.organizationId, gifts, version]);
   return rows.length;

@@ -144,8 +144,8 @@ const isOfBoth = (window: string): string => `min(side) OVER ${window} < max(sid
  * - `gifts`, `named`: lines that one side alone has, or whose gift it alone has. A gift that is gone as a whole is called by the id of the new
  *   one that is equal but for its ids: of the one that has a line of it, or else of the one in its turn;
  * - `shares`, `keyed`: all lines with the key of their change, which a line that is gone shares with a new one of the same gift, fund and money;
- * - `beside`: both sides of each change; `returned`: lines that came back to what they were, so that they have not changed. Lines of donors
- *   who were erased after the first state count as changed, although their sides are equal now: whoever read them before has other texts;
+ * - `beside`: both sides of each change; `returned`: lines that came back to what they were, so that they have not changed. Lines whose
+ *   first state has lost texts by an erasure since count as changed, although their sides are equal now: whoever read it before has other texts;
  * - `entry`, `placed`: the lines of each side that lie in the set. The first of a gift, and of a deposit, stands for it.
  */
 function withChanges({ lineSet, from, to }: ChangeSet, isByFund = false): Prisma.Sql {
@@ -189,7 +189,7 @@ function withChanges({ lineSet, from, to }: ChangeSet, isByFund = false): Prisma
   ), written AS MATERIALIZED (
     SELECT *, count(*) OVER (PARTITION BY allocation_id) = 1 AS is_single, NOT ${raw(isOfBoth('(PARTITION BY transaction_id)'))} AS is_lone,
       max(transaction_id) FILTER (WHERE side = 1) OVER (PARTITION BY allocation_id) AS later_id
-    FROM (${readWritten(sql`${raw(LINE_VALUES)}, ${inside} AS is_inside`)}) AS line FULL JOIN around USING (transaction_id)
+    FROM (${readWritten(sql`${raw(LINE_VALUES)}, ${inside} AS is_inside, erased_version > ${since}::bigint AS is_erased`)}) AS line FULL JOIN around USING (transaction_id)
     WHERE COALESCE(is_around, false)
   ), gifts AS (
     SELECT *, is_lone AND NOT ${hasUnchanged('written', ['deposit_date', 'deposit_id', 'transaction_id'])} AS is_whole,
@@ -210,18 +210,14 @@ function withChanges({ lineSet, from, to }: ChangeSet, isByFund = false): Prisma
       ) AS turn
     FROM named
   ), keyed AS MATERIALIZED (
-    SELECT side, ${raw(lineNames.join(', '))}, is_inside, gift,
+    SELECT side, ${raw(lineNames.join(', '))}, is_inside, is_erased, gift,
       CASE WHEN is_single AND ${raw(isOfBoth('same'))} THEN min(allocation_id) FILTER (WHERE side = -1) OVER same ELSE allocation_id END AS key
     FROM shares WINDOW same AS (PARTITION BY is_single, gift, ${raw(SAME_GIFT)}, designation_id, ${raw(SHARE)}, turn)
     UNION ALL
-    SELECT side, ${raw(lineNames.join(', '))}, is_inside, transaction_id, allocation_id FROM written WHERE NOT is_single AND NOT is_lone
+    SELECT side, ${raw(lineNames.join(', '))}, is_inside, is_erased, transaction_id, allocation_id FROM written WHERE NOT is_single AND NOT is_lone
   ), beside AS MATERIALIZED (
     SELECT ${raw(namesOf([...lineNames, 'is_inside', 'gift'], (name) => `earlier.${name} AS before_${name}, later.${name} AS after_${name}`))},
-      COALESCE(later.allocation_id IN (
-        SELECT allocation_id FROM deposit_line WHERE ${organization} AND until > ${since}::bigint AND ${hasBegun} AND donor_id IN (
-          SELECT donor_id FROM erased_donor WHERE ${organization} AND version > ${since}::bigint
-        )
-      ), false) AS is_erased
+      COALESCE(earlier.is_erased, false) AS is_erased
     FROM (SELECT * FROM keyed WHERE side = -1) AS earlier FULL JOIN (SELECT * FROM keyed WHERE side = 1) AS later ON later.key = earlier.key
   ), returned AS MATERIALIZED (
     SELECT * FROM beside WHERE before_is_inside AND NOT is_erased AND NOT ${raw(differ(lineNames))}

@@ -1,4 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { settings } from '../../src/config';
 import { changeColumns, lineColumns, summaryColumns } from '../../src/formats/file-columns';
 import { groupBys } from '../../src/formats/line-groups';
@@ -41,8 +44,19 @@ function listColumns(): string[] {
 const listMetrics = (): string[] =>
   tableOf(sectionOf(readDocument('docs/operators.md'), 'Metrics, alerts and traces'), 'metric').map(([name = '']) => name);
 
+/** The migrations, each with the hash of its text: a database that has one would refuse another text. */
+const listMigrations = (): string[] =>
+  readdirSync('prisma/migrations', { withFileTypes: true }).flatMap((entry) => {
+    if (!entry.isDirectory()) return [];
+    const text = readFileSync(join('prisma/migrations', entry.name, 'migration.sql'));
+    return `${entry.name} ${createHash('sha256').update(text).digest('hex')}`;
+  });
+
 /** The names of each kind that the present tree promises. */
-const kinds = { settings: () => Object.keys(settings), commands: listCommands, metrics: listMetrics, columns: listColumns } as const;
+const kinds = {
+  ...{ settings: () => Object.keys(settings), commands: listCommands, metrics: listMetrics, columns: listColumns },
+  migrations: listMigrations,
+} as const;
 
 export const listPromises = (): Promises => Object.fromEntries(Object.entries(kinds).map(([kind, list]) => [kind, list().toSorted()]));
 

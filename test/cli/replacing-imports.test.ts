@@ -300,6 +300,13 @@ describe('a trial of an import', () => {
     const { stdout } = await importInto(organization, [gift(1, { deposit_status: 'posted' })], '--dry-run');
     expect(stdout).toBe('A trial of 1 lines: the import would change nothing\n');
   });
+
+  test('names the columns that would change, and none of the search', async () => {
+    const organization = await createBooks([gift(1)]);
+    const renamed = gift(1, { deposit_status: 'posted', donor_last_name: 'Byron' });
+    const { stdout } = await importInto(organization, [renamed], '--dry-run', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ preview: { changed: [{ allocationId: 'A1', columns: ['donor_last_name'] }] } });
+  });
 });
 
 describe('shares that do not add up to their gift', () => {

@@ -322,7 +322,7 @@ const VERSION_TOTALS = `
 SELECT number::float8 AS number, lines::float8 AS lines, transactions::float8 AS transactions, amount::text AS amount, fee_amount::text AS "feeAmount"
 FROM data_version WHERE organization_id = $1 AND number IN ($2::bigint - 1, $2::bigint)`;
 
-/** The SELECT of the lines that a version brought, changed or took away. `areAll` is for a version that wrote all lines of the books. */
+/** The SELECT of the lines that a version brought, changed or took away, with the columns that callers know. `areAll` is for a version that wrote all lines of the books. */
 const changedLines = (areAll: boolean): string => `
 SELECT kind, deposit_date::text AS "depositDate", deposit_id AS "depositId", transaction_id AS "transactionId",
   allocation_id AS "allocationId", amount::text AS amount, columns
@@ -330,7 +330,7 @@ FROM (
   SELECT *, row_number() OVER (PARTITION BY kind ORDER BY deposit_date, deposit_id, transaction_id, allocation_id) AS position
   FROM (
     SELECT CASE WHEN past.since IS NULL THEN 'added' ELSE 'changed' END AS kind, line.*,
-      CASE WHEN past.since IS NULL THEN '{}' ELSE ${differingColumns('line', 'past')} END AS columns
+      CASE WHEN past.since IS NULL THEN '{}' ELSE array_remove(${differingColumns('line', 'past')}, 'donor_search') END AS columns
     FROM deposit_line line
     LEFT JOIN deposit_line past ON past.organization_id = $1 AND past.allocation_id = line.allocation_id AND past.until = $2::bigint
     WHERE line.organization_id = $1 AND line.${IS_CURRENT} AND line.since = $2::bigint ${areAll ? '' : `AND line.allocation_id IN ${AFFECTED}`}

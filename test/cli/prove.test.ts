@@ -239,6 +239,47 @@ describe('an operator who proves a file', () => {
     expect(await proveJson(path, '--organization', own.name)).toMatchObject({ verdict: 'different', reason: 'donors-erased' });
   });
 
+  test('is told of texts that were changed behind the gateway, whoever was erased beside them or before', async () => {
+    const own = await createOrganization(gateway.services);
+    const gift = (n: number, memo = '') =>
+      v2Line({
+        ...{ deposit_id: `D${n}`, transaction_id: `T${n}`, allocation_id: `A${n}` },
+        deposit_date: '2024-01-05',
+        donor_id: n,
+        main_memo: memo,
+      });
+    await importLines(gateway.services, own, [gift(1), gift(2), gift(3), gift(4)]);
+    await importLines(gateway.services, own, [gift(2, 'thanks')]);
+    const all = ['--organization', own.name];
+    const erase = (donor: string) => succeed(environment(), ['donor', 'erase', ...all, '--donor', donor, '--reason', 'Asked']);
+    await erase('4');
+    await moveVersions(gateway.database.client, own.id, -1);
+    const asOf = await take(`/export/deposit-details.csv?${EVER}&as_of=1`, own);
+    const whole = await take(`/export/deposit-details.csv?${EVER}`, own);
+    const funds = await take(`/export/deposit-details.csv?${EVER}&columns=allocation_id,designation`, own);
+    const changes = await take(`/export/deposit-changes.csv?${EVER}&from=1&to=2`, own);
+    const files = [asOf, whole, funds, changes];
+    await erase('3');
+    const reasons = () => Promise.all(files.map(async ({ path }) => ((await proveJson(path, ...all)) as { reason: string | null }).reason));
+    expect(await reasons()).toEqual(['donors-erased', 'donors-erased', null, null]);
+    await gateway.database.client.query(
+      `UPDATE deposit_line SET designation = 'Forged' WHERE organization_id = $1 AND allocation_id = 'A2'`,
+      [own.id],
+    );
+    expect(await reasons()).toEqual(['other-texts', 'other-texts', 'other-texts', 'no-digest']);
+  });
+
+  test('is told of texts of a state before an erasure that were changed after it', async () => {
+    const own = await createOrganization(gateway.services);
+    await importLines(gateway.services, own, [v2Line({ deposit_date: '2024-01-05', donor_id: 1, donor_last_name: 'Ames' })]);
+    const all = ['--organization', own.name];
+    await succeed(environment(), ['donor', 'erase', ...all, '--donor', '1', '--reason', 'Asked']);
+    await moveVersions(gateway.database.client, own.id, -1);
+    const { path } = await take(`/export/deposit-details.csv?${EVER}&as_of=1&columns=donor_last_name`, own);
+    await gateway.database.client.query(`UPDATE deposit_line SET donor_last_name = 'Forged' WHERE organization_id = $1`, [own.id]);
+    expect(await proveJson(path, ...all)).toMatchObject({ verdict: 'different', reason: 'other-texts' });
+  });
+
   test('proves nothing of a state that was pruned, and still proves a file of a later one', async () => {
     const first = await take(`/export/deposit-details.csv?${EVER}`);
     const [from] = await gateway.services.books.newestVersions(organization.id, 1);

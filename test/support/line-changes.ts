@@ -1,7 +1,7 @@
 import { lineNames, type LineName } from '../../src/line/line-fields';
 import { compare, compareLines, toCents, type BookLine } from './book-entities';
 
-/** The classes in their order. ERASED is that of lines of a donor who was forgotten after the first state. */
+/** The classes in their order. ERASED is that of lines that have lost texts in the first state since, because a donor was forgotten. */
 export const CLASSES = ['MONEY', 'ADDED', 'REMOVED', 'MOVED', 'REKEYED', 'ERASED', 'RELABELLED'] as const;
 type ChangeClass = (typeof CLASSES)[number];
 
@@ -133,7 +133,7 @@ function toChange(
   const change = { before, after, wasInside, isInside, columns: [] };
   if (!before || !after) return { ...change, class: before ? 'REMOVED' : 'ADDED' };
   const columns = lineNames.filter((name) => before[name] !== after[name]);
-  const isForgotten = before.donor_id === after.donor_id && isErased(before, after);
+  const isForgotten = isErased(before, after);
   if (columns.length === 0 && !isForgotten) return undefined;
   const hasMoved = wasInside !== isInside || differs(before, after, [...OF_GIFT, 'designation_id']) || was!.gift !== is!.gift;
   if (differs(before, after, MONEY)) return { ...change, columns, class: 'MONEY' };

@@ -51,6 +51,12 @@ export interface Mentions {
   readonly first: readonly Mention[];
 }
 
+/** The rows of a file: the lines of a set in its state; with `from`, those that are not the same in both states. */
+export interface StateRows {
+  readonly lineSet: LineSet;
+  readonly from: VersionStamp | undefined;
+}
+
 /** The donors who were erased, and the erasing of their texts. */
 export class ErasureStore {
   constructor(private readonly database: Database) {}
@@ -67,16 +73,18 @@ export class ErasureStore {
     return (await books.list<{ version: number | null }>(organizationId, select))[0]!.version;
   }
 
-  /** True when a line of a set, in one of some states, has lost texts by an erasure after the last of them. */
-  async isErasedIn(lineSet: LineSet, states: readonly VersionStamp[], books: RequestBooks): Promise<boolean> {
+  /** True when an erasure after an instant has emptied texts of a line of the rows. */
+  async isErasedIn({ lineSet, from }: StateRows, since: Date, books: RequestBooks): Promise<boolean> {
+    const organization = Prisma.sql`organization_id = ${lineSet.organizationId}::int`;
     // A distributed database finds its node by the organization, and not within OR.
-    const inStates = Prisma.join(
-      states.map((state) => Prisma.sql`(${whereLines({ ...lineSet, state })})`),
-      ' OR ',
-    );
+    const inRows = from
+      ? Prisma.sql`(${whereLines({ ...lineSet, state: from })} OR ${whereLines(lineSet)})
+          AND NOT (since <= ${numberOf(from)}::bigint AND until > ${numberOf(lineSet.state!)}::bigint)`
+      : whereLines(lineSet);
     const select = Prisma.sql`SELECT EXISTS (
-        SELECT FROM deposit_line WHERE organization_id = ${lineSet.organizationId}::int AND (${inStates})
-          AND erased_version > ${numberOf(states.at(-1)!)}::bigint
+        SELECT FROM deposit_line WHERE ${organization} AND ${inRows} AND erased_version > GREATEST(${numberOf(lineSet.state!)}::bigint, (
+          SELECT max(number) FROM data_version WHERE ${organization} AND recorded_at <= ${since}::timestamptz
+        ))
       ) AS found`;
     return (await books.list<{ found: boolean }>(lineSet.organizationId, select))[0]!.found;
   }

@@ -1,7 +1,9 @@
 import type { FileEntry } from '../../data/audit/audit-store';
 import { UNKEPT } from '../../formats/file-address';
+import { donorTexts } from '../../line/line-fields';
 import { RENDERING } from '../../rows/row-stream';
 import type { LineDigests } from '../reports/control-totals';
+import type { FirstDifference } from './file-comparison';
 
 /** The facts by which it is judged whether a file can be made again. */
 export interface ReceiptFacts {
@@ -17,9 +19,15 @@ export interface ReceiptFacts {
 /** The facts about a file that was made again and has other bytes than its receipt says. */
 export interface RemadeFacts extends ReceiptFacts {
   readonly digests: Partial<LineDigests>;
-  /** True when a line of the file is of a gift of a donor who was erased after it. */
+  /** True when a line of the file has lost texts by an erasure after it. */
   readonly isErased: boolean;
+  /** The first difference from the file that was given; null where none was given. */
+  readonly first: FirstDifference | null;
 }
+
+/** True for a column of a file that an erasure changes. A change of names becomes an erasure of them. */
+export const isOfErasures = (column: string): boolean =>
+  ['class', 'changed_columns', ...donorTexts].includes(column.replace(/^(?:before|after)_/, ''));
 
 interface Reason<Facts> {
   readonly applies: (facts: Facts) => boolean;
@@ -69,7 +77,7 @@ const differences = {
     text: 'this gateway writes the same lines as other bytes than the one that made the file',
   },
   'donors-erased': {
-    applies: ({ isErased }) => isErased,
+    applies: ({ isErased, first }) => isErased && (first?.columns ?? []).every(isOfErasures),
     text: 'donors of its lines were erased after it, so that their names, contact and memos are gone from it',
   },
   'other-texts': {

@@ -18,7 +18,7 @@ import { toNarrowedLineSet, type DepositDetailService } from '../reports/deposit
 import type { ErasureService } from '../reports/erasure-service';
 import { toSummaryRows, type DepositSummaryService } from '../reports/deposit-summary-service';
 import { FileComparison, type FirstDifference, type OpenFile } from './file-comparison';
-import { findDifference, findObstacle, isChosenByName, type ProofReason, type ReceiptFacts } from './proof-reasons';
+import { findDifference, findObstacle, isChosenByName, isOfErasures, type ProofReason, type ReceiptFacts } from './proof-reasons';
 
 interface ProofParts {
   readonly audit: AuditService;
@@ -86,7 +86,7 @@ export class ProofService {
           ? given === null || given === made
             ? null
             : 'other-file'
-          : findDifference({ ...facts, digests, isErased });
+          : findDifference({ ...facts, digests, isErased, first });
         return { verdict: reason === null ? 'same' : 'different', reason, entry, given, made, isSameMoney, first };
       };
       const range = { startDate, endDate, pending, conditions };
@@ -167,13 +167,16 @@ export class ProofService {
     return { made: count.facts.fileSha256, digests: digests(), first: (await comparison?.end()) ?? null };
   }
 
-  /** True when a donor of a file was erased after it. A donor's name, which the books may have no more, chooses no line here. */
+  /**
+   * True when a line of a file has lost texts by an erasure after it, and the file tells of such texts. A donor's name, which the books may
+   * have no more, chooses no line here.
+   */
   private async isErased(entry: FileEntry, state: string, opened: RequestBooks): Promise<boolean> {
     const { query } = parseKeptAddress(entry.report!, entry.fileAddress!, undefined);
-    const lineSet = toNarrowedLineSet(entry.organizationId, query.lines);
-    // A line that has gone is in the first state of its change alone.
-    const first = query.changes && (await this.toChangeSet(query.changes, { ...lineSet, state }, opened)).from;
-    return this.parts.erasures.isErasedIn(lineSet, [...(first === undefined ? [] : [first]), state], opened);
+    if (!Object.keys(chosenColumns(query)).some(isOfErasures) && !query.changes && !isChosenByName(entry)) return false;
+    const lineSet = { ...toNarrowedLineSet(entry.organizationId, query.lines), state };
+    const from = query.changes && (await this.toChangeSet(query.changes, lineSet, opened)).from;
+    return this.parts.erasures.isErasedIn({ lineSet, from }, new Date(entry.startedAt.getTime() - CLOCK_DIFFERENCE_MS), opened);
   }
 
   private toLines(lineSet: LineSet, opened: RequestBooks, template: RowTemplate): RemadeRows {

@@ -1,7 +1,6 @@
-import type { DonorState, Erased, ErasedDonor, Erasure, ErasureStore, Mentions } from '../../data/books/erasure-store';
+import type { DonorState, Erased, ErasedDonor, Erasure, ErasureStore, Mentions, StateRows } from '../../data/books/erasure-store';
 import type { LineSet } from '../../data/books/line-set';
 import type { RequestBooks } from '../../data/books/request-books';
-import type { VersionStamp } from '../../data/postgres/version-stamp';
 import { InputError } from '../../errors';
 import type { RightsAudit } from '../audit/rights-audit';
 
@@ -57,9 +56,9 @@ export class ErasureService {
     return version === null ? state : `${state!}, erased at ${version}`;
   }
 
-  /** True when a line of a set in one of some states is of a gift of a donor who was erased after the last of them. */
-  isErasedIn(lineSet: LineSet, states: readonly VersionStamp[], books: RequestBooks): Promise<boolean> {
-    return this.store.isErasedIn(lineSet, states, books);
+  /** True when an erasure after an instant has emptied texts of a line of a file's rows. */
+  isErasedIn(rows: StateRows, since: Date, books: RequestBooks): Promise<boolean> {
+    return this.store.isErasedIn(rows, since, books);
   }
 
   /**

@@ -45,7 +45,7 @@ registerEnumType(changeClassEnum, {
     },
     ERASED: {
       description:
-        'A donor of the line was erased after the first state: names, contact and memos are gone from both states. It adds nothing to the figures.',
+        'An erasure after the first state emptied texts of the line there: names, contact or memos. A copy takes `after` in its place. It adds nothing to the figures.',
     },
     RELABELLED: { description: 'Names, addresses, titles, types or memos are others. It adds nothing to the figures.' },
   },

@@ -12,6 +12,7 @@ import { SERVING_ROLE } from '../support/global-setup';
 import { inMs, NotRun, send, USUAL_WAITS, type Finding } from '../trust/attack';
 import { makeClusterDirectory, startCluster } from '../trust/postgres-cluster';
 import { compareAnswers, compareSpeed, type Contestant } from './citus-answers';
+import { compareHistory, type Keeper } from './citus-history';
 import { readLoadSizes } from './load-sizes';
 
 const EXTENSION = '/usr/lib/postgresql/15/lib/citus.so';
@@ -32,7 +33,7 @@ export async function run(): Promise<readonly Finding[]> {
   const directory = makeClusterDirectory();
   const plain = await startCluster(directory.path);
   const cluster = await startCitus(WORKERS);
-  const gateways: (Contestant & { readonly serve: ServeProcess; readonly services: Services & { close(): Promise<void> } })[] = [];
+  const gateways: (Contestant & Keeper & { readonly serve: ServeProcess; readonly services: Services & { close(): Promise<void> } })[] = [];
   try {
     await cluster.createDatabase('books');
     const books = cluster.urls.map((url) => url.replace('/postgres?', '/books?'));
@@ -50,7 +51,7 @@ export async function run(): Promise<readonly Finding[]> {
       await importLines(services, organization, lines);
       const importMs = performance.now() - startedAt;
       const serve = await startServe({ ...settings, DATABASE_URL: asServing(url), OWNER_DATABASE_URL: url });
-      gateways.push({ name, url: serve.url, organization, serve, services, importMs, lines: lines.length });
+      gateways.push({ name, url: serve.url, organization, serve, services, settings, importMs, lines: lines.length });
     }
     const [one, other] = [gateways[0]!, gateways[1]!];
     const distributed = other;
@@ -62,6 +63,7 @@ export async function run(): Promise<readonly Finding[]> {
     }
     return [
       await compareAnswers(one, other),
+      await compareHistory(one, other),
       ...(await compareSpeed(one, other, sizes.rounds)),
       await move(distributed, small[0]!, books[0]!, cluster, sizes.moveSeconds),
       await stopNode(distributed, small, books[0]!, cluster),

@@ -76,10 +76,22 @@ test.each([
   ['month-to-date', '2024-11-22', '2024-10-01..2024-10-22'],
   ['month-to-date', '2024-03-30', '2024-02-01..2024-02-29'],
   ['month-to-date', '2024-05-31', '2024-04-01..2024-04-30'],
+  // The last day of a month does not make it a whole one.
+  ['month-to-date', '2024-02-29', '2024-01-01..2024-01-29'],
+  ['month-to-date', '2024-11-30', '2024-10-01..2024-10-30'],
   ['year-to-date', '2024-11-22', '2023-01-01..2023-11-22'],
   ['fiscal-year-to-date', '2024-11-22', '2023-07-01..2023-11-22'],
 ] as const)('an analyst who compares %s on %s with the period before sees its same days, %s', (name, day, other) => {
   const { startDate, endDate } = findCompared(findPeriod(name, { today: day, fiscalYearStart: 7 })!, 'before')!;
+  expect(`${startDate}..${endDate}`).toBe(other);
+});
+
+test.each([
+  ['2024-11-22', '2023-11-01..2023-11-22'],
+  ['2024-02-29', '2023-02-01..2023-02-28'],
+  ['2025-02-28', '2024-02-01..2024-02-28'],
+])('an analyst who compares this month so far on %s with last year sees its same days, %s', (today, other) => {
+  const { startDate, endDate } = findCompared(findPeriod('month-to-date', { today, fiscalYearStart: 7 })!, 'last-year')!;
   expect(`${startDate}..${endDate}`).toBe(other);
 });
 

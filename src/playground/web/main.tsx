@@ -11,6 +11,7 @@ import './look/frame.css';
 import './look/fields.css';
 import './look/reports.css';
 import './look/dialogs.css';
+import './look/home.css';
 
 const app = document.getElementById('app');
 

@@ -1,5 +1,4 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { hasStoredTabs } from '../session/editor-storage';
 import { readViewParameters, withoutView } from '../choices/linked-view';
 import { findUnread, readAddress, toAddress, type ReportChoices } from '../choices/report-choices';
 import type { ViewParameters } from '../tables/view-link';
@@ -17,12 +16,16 @@ export type PageMode =
     }
   /** A saved report by its name. */
   | { readonly kind: 'saved'; readonly name: string }
+  /** The home, which says where the books stand. */
+  | { readonly kind: 'home' }
   /** GraphQL mode. An address with a query is that of a link to it. */
   | { readonly kind: 'graphql' };
 
 /** Reports mode with its list of reports. */
 export const NO_REPORT = { kind: 'reports', choices: undefined, view: undefined } as const satisfies PageMode;
 
+const HOME: PageMode = { kind: 'home' };
+export const HOME_ADDRESS = '#home';
 const SAVED = '#saved/';
 
 function readMode(hash: string): PageMode | undefined {
@@ -30,6 +33,7 @@ function readMode(hash: string): PageMode | undefined {
   if (hash.startsWith(SAVED)) return readSaved(hash.slice(SAVED.length));
   const choices = readAddress(hash);
   if (choices) return { kind: 'reports', choices, view: readViewParameters(hash), unread: findUnread(hash, choices) };
+  if (hash === HOME_ADDRESS) return HOME;
   return hash === '#reports' ? NO_REPORT : undefined;
 }
 
@@ -42,17 +46,23 @@ function readSaved(name: string): PageMode | undefined {
   }
 }
 
-/** The mode of a page that was opened without an address: that of the tabs which GraphiQL has stored, or else Reports. */
-const firstMode = (): PageMode => readMode(location.hash) ?? (hasStoredTabs() ? { kind: 'graphql' } : NO_REPORT);
+/** The name under which the browser keeps that GraphQL mode was the last one. */
+const LAST_MODE = 'deposit-gateway.mode';
+const GRAPHQL = 'graphql';
+
+/** The mode of a page that was opened without an address: GraphQL for those who were in it last, and the home for everybody else. */
+const firstMode = (): PageMode => readMode(location.hash) ?? (localStorage.getItem(LAST_MODE) === GRAPHQL ? { kind: GRAPHQL } : HOME);
 
 const toHash = (mode: PageMode): string =>
   mode.kind === 'graphql'
     ? '#graphql'
-    : mode.kind === 'saved'
-      ? SAVED + encodeURIComponent(mode.name)
-      : mode.choices
-        ? toAddress(mode.choices, mode.unread)
-        : '#reports';
+    : mode.kind === 'home'
+      ? HOME_ADDRESS
+      : mode.kind === 'saved'
+        ? SAVED + encodeURIComponent(mode.name)
+        : mode.choices
+          ? toAddress(mode.choices, mode.unread)
+          : '#reports';
 
 /** Turns to another mode. `step` is false for one that takes the place of the present one in the browser's history. */
 export type SetMode = (mode: PageMode, step?: boolean) => void;
@@ -75,6 +85,10 @@ export function usePageMode(): readonly [PageMode, SetMode] {
       window.removeEventListener('popstate', follow);
     };
   }, []);
+  useEffect(() => {
+    if (mode.kind === GRAPHQL) localStorage.setItem(LAST_MODE, GRAPHQL);
+    else localStorage.removeItem(LAST_MODE);
+  }, [mode.kind]);
   const change = useCallback((next: PageMode, step = true) => {
     if (location.hash !== toHash(next)) history[step ? 'pushState' : 'replaceState'](null, '', toHash(next));
     followed.current = location.hash;

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ClosesDialog } from './closes-dialog';
+import { HomePage } from '../home/home-page';
 import { listSavedReports, type SavedReport } from '../dialogs/saved-reports';
 import { findToday } from '../../../values/periods';
 import { toKnownZone } from '../values/periods';
@@ -25,7 +26,7 @@ interface ReportsPageProps {
   readonly onShowGraphql: (texts: { readonly query: string; readonly variables: string }) => void;
 }
 
-/** Reports mode: the list of reports, and the one that was chosen. */
+/** The list of reports, and beside it the home or the report that was chosen. */
 export default function ReportsPage({ provision, viewer, mode, setMode, onSessionChange, onShowGraphql }: ReportsPageProps) {
   const client = useTableClient(viewer.username);
   const { choices, view: linked } = mode.kind === 'reports' ? mode : NO_REPORT;
@@ -118,7 +119,9 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
           </>
         )}
       </nav>
-      {mode.kind === 'saved' ? (
+      {mode.kind === 'home' ? (
+        <HomePage {...{ provision, viewer, saved, onSessionChange }} />
+      ) : mode.kind === 'saved' ? (
         <SavedView provision={provision} name={mode.name} onOpen={open} onListed={setSaved} />
       ) : choices && offered.includes(choices.report) ? (
         <FaultBoundary key={choices.report} part="This report" resetKeys={[choices]}>

@@ -83,16 +83,22 @@ export interface ComparedPeriod {
 
 /**
  * Finds the period to compare with. The period before one “to date” has the same days of the week, month, quarter or year before; that of whole months has
- * as many whole months; any other has as many days. A period without both ends has none.
+ * as many whole months; any other has as many days. A shorter month ends with its last day. A period without both ends has none.
  */
 export function findCompared({ startDate, endDate, step }: Period, comparison: Comparison): ComparedPeriod | undefined {
   if (comparison === 'off' || startDate === undefined || endDate === undefined) return undefined;
   const [start, end] = [parseDate(startDate), parseDate(endDate)];
   const isWholeMonths = start.day === 1 && end.compare(endOfMonth(end)) === 0;
+  // The last day of a month ends it, and yet a month to date has as many days of another month.
+  const isMonthToDate = step?.months === 1;
   const move = (by: Step): ComparedPeriod => {
     const [from, to] = [start.subtract(by), end.subtract(by)];
     const isByMonths = by.months !== undefined;
-    return { startDate: from.toString(), endDate: (isWholeMonths && isByMonths ? endOfMonth(to) : to).toString(), isByMonths };
+    return {
+      startDate: from.toString(),
+      endDate: (isWholeMonths && isByMonths && !isMonthToDate ? endOfMonth(to) : to).toString(),
+      isByMonths,
+    };
   };
   if (comparison === 'last-year') return move({ months: 12 });
   if (step !== undefined) return move(step);

@@ -49,10 +49,8 @@ export function PlaygroundPage() {
     return <SignInPage {...{ provision, problem, isBusy }} onProvision={session.changeProvision} onLogin={session.login} />;
   }
   const pages: Readonly<Record<ModeName, ReactNode>> = {
-    reports: <ReportsPage {...{ provision, viewer, mode, setMode }} onSessionChange={session.refresh} onShowGraphql={hand} />,
-    graphql: (
-      <GraphqlPage {...{ provision, owner, textsToOpen, toolsSlot }} onSessionChange={session.refresh} onOpened={forgetTextsToOpen} />
-    ),
+    reports: <ReportsPage {...{ provision, viewer, mode, setMode }} onSessionChange={session.check} onShowGraphql={hand} />,
+    graphql: <GraphqlPage {...{ provision, owner, textsToOpen, toolsSlot }} onSessionChange={session.check} onOpened={forgetTextsToOpen} />,
   };
   return (
     <>

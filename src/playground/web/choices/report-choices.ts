@@ -94,6 +94,8 @@ export function carryChoices(report: ReportId, from: ReportChoices | undefined):
 }
 
 const PREFIX = '#reports/';
+/** The parameter of an address that names the saved report which its choices came from. It is none of the choices. */
+export const SAVED_PARAMETER = 'saved';
 const AMOUNT = /^(?!-0\.00$)-?(0|[1-9]\d{0,11})\.\d\d$/;
 /** An id is exact as a number up to 2^53 − 1, which is the largest one of the gateway. */
 const isId = (text: string): boolean => /^\d+$/.test(text) && Number.isSafeInteger(Number(text));
@@ -177,7 +179,8 @@ export function findUnread(hash: string, choices: ReportChoices): URLSearchParam
   const read = new URLSearchParams(readQuery);
   const before: Readonly<Record<string, unknown>> = { ...defaultChoices(choices.report) };
   const unread = [...new URLSearchParams(query)].filter(
-    ([name, value]) => !isViewParameter(name) && !read.getAll(name).includes(value) && String(before[name]) !== value,
+    ([name, value]) =>
+      name !== SAVED_PARAMETER && !isViewParameter(name) && !read.getAll(name).includes(value) && String(before[name]) !== value,
   );
   return new URLSearchParams(unread);
 }

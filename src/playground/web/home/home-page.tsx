@@ -4,6 +4,7 @@ import { findToday } from '../../../values/periods';
 import { defaultChoices, toAddress, type ReportChoices } from '../choices/report-choices';
 import type { ReportId } from '../choices/report-definitions';
 import type { SavedReport } from '../dialogs/saved-reports';
+import { TryAgain } from '../look/try-again';
 import { isStopped } from '../rows/gateway-faults';
 import { mayReadDonors, type Viewer } from '../session/gateway-client';
 import { createCellFormat, toWord, writeSigned } from '../values/cell-format';
@@ -15,6 +16,10 @@ interface HomePageProps {
   readonly viewer: Viewer;
   /** The saved reports that the menu names. */
   readonly saved: readonly SavedReport[];
+  /** Says that the saved reports could not be read; empty otherwise. */
+  readonly savedProblem: string;
+  /** Reads the saved reports again. */
+  readonly onListAgain: () => void;
   /** Called when the figures could not be read: the session may have ended. */
   readonly onSessionChange: () => void;
 }
@@ -30,7 +35,7 @@ const MAX_SAVED = 6;
 const linkTo = (report: ReportId, choices: Partial<ReportChoices> = {}): string => toAddress({ ...defaultChoices(report), ...choices });
 
 /** Where the books stand today. Each figure is a link to the report that shows it. */
-export function HomePage({ provision, viewer, saved, onSessionChange }: HomePageProps) {
+export function HomePage({ provision, viewer, saved, savedProblem, onListAgain, onSessionChange }: HomePageProps) {
   const timeZone = toKnownZone(viewer.timeZone);
   const { today, fiscalYearStart } = findToday({ ...viewer, timeZone });
   const days = useMemo(() => toHomeDays({ today, fiscalYearStart }), [today, fiscalYearStart]);
@@ -50,6 +55,10 @@ export function HomePage({ provision, viewer, saved, onSessionChange }: HomePage
     return () => controller.abort();
   }, [provision, days, turn, onSessionChange]);
   const readsDonors = mayReadDonors(viewer);
+  const tryAgain = (): void => {
+    setTurn(turn + 1);
+    onListAgain();
+  };
   return (
     <main className="report home" tabIndex={-1}>
       <header>
@@ -59,16 +68,7 @@ export function HomePage({ provision, viewer, saved, onSessionChange }: HomePage
         </p>
       </header>
       {state.kind === 'reading' && <p role="status">Reading…</p>}
-      {state.kind === 'failed' && (
-        <div className="home-fault">
-          <p className="problem" role="alert">
-            {state.message}
-          </p>
-          <button type="button" className="field-button" onClick={() => setTurn(turn + 1)}>
-            Try again
-          </button>
-        </div>
-      )}
+      {state.kind === 'failed' && <TryAgain message={state.message} onTryAgain={tryAgain} />}
       {state.kind === 'done' &&
         (state.figures.dataVersion ? (
           <Figures {...{ days, timeZone, readsDonors }} figures={state.figures} />
@@ -78,7 +78,11 @@ export function HomePage({ provision, viewer, saved, onSessionChange }: HomePage
       <section aria-label="Saved reports">
         <h3>Saved reports</h3>
         {!readsDonors && <p>Saved reports may show donors, which you may not read. Ask your administrator for the right.</p>}
-        {readsDonors && saved.length === 0 && <p>None yet. “Save” on a report gives it a title, an address and a place here.</p>}
+        {/* A gateway that cannot be reached has said so above. */}
+        {savedProblem !== '' && state.kind !== 'failed' && <TryAgain message={savedProblem} onTryAgain={onListAgain} />}
+        {readsDonors && savedProblem === '' && saved.length === 0 && (
+          <p>None yet. “Save” on a report gives it a title, an address and a place here.</p>
+        )}
         {saved.length > 0 && (
           <ul className="home-saved">
             {saved.slice(0, MAX_SAVED).map(({ name, title }) => (

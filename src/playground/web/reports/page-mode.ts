@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { readViewParameters, withoutView } from '../choices/linked-view';
-import { findUnread, readAddress, toAddress, type ReportChoices } from '../choices/report-choices';
+import { findUnread, readAddress, SAVED_PARAMETER, toAddress, type ReportChoices } from '../choices/report-choices';
 import type { ViewParameters } from '../tables/view-link';
 
 /** The mode that the part of the page's address behind `#` names. Browsers never send that part. */
@@ -13,6 +13,8 @@ export type PageMode =
       readonly view?: ViewParameters | undefined;
       /** The parameters of a link or of an opened saved report that nobody can read. They stay in the address. */
       readonly unread?: URLSearchParams;
+      /** The name of the saved report that is open. */
+      readonly saved?: string | undefined;
     }
   /** A saved report by its name. */
   | { readonly kind: 'saved'; readonly name: string }
@@ -22,7 +24,7 @@ export type PageMode =
   | { readonly kind: 'graphql' };
 
 /** Reports mode with its list of reports. */
-export const NO_REPORT = { kind: 'reports', choices: undefined, view: undefined } as const satisfies PageMode;
+export const NO_REPORT = { kind: 'reports', choices: undefined, view: undefined, saved: undefined } as const satisfies PageMode;
 
 const HOME: PageMode = { kind: 'home' };
 export const HOME_ADDRESS = '#home';
@@ -32,7 +34,10 @@ function readMode(hash: string): PageMode | undefined {
   if (hash === '#graphql' || hash.startsWith('#query=')) return { kind: 'graphql' };
   if (hash.startsWith(SAVED)) return readSaved(hash.slice(SAVED.length));
   const choices = readAddress(hash);
-  if (choices) return { kind: 'reports', choices, view: readViewParameters(hash), unread: findUnread(hash, choices) };
+  if (choices) {
+    const saved = new URLSearchParams(hash.split('?', 2)[1]).get(SAVED_PARAMETER) ?? undefined;
+    return { kind: 'reports', choices, view: readViewParameters(hash), unread: findUnread(hash, choices), saved };
+  }
   if (hash === HOME_ADDRESS) return HOME;
   return hash === '#reports' ? NO_REPORT : undefined;
 }
@@ -61,8 +66,12 @@ const toHash = (mode: PageMode): string =>
       : mode.kind === 'saved'
         ? SAVED + encodeURIComponent(mode.name)
         : mode.choices
-          ? toAddress(mode.choices, mode.unread)
+          ? toAddress(mode.choices, withSaved(mode))
           : '#reports';
+
+/** The parameters of an address that are none of the choices. */
+const withSaved = ({ unread, saved }: Extract<PageMode, { kind: 'reports' }>): URLSearchParams =>
+  new URLSearchParams([...(unread ?? []), ...(saved === undefined ? [] : [[SAVED_PARAMETER, saved]])]);
 
 /** Turns to another mode. `step` is false for one that takes the place of the present one in the browser's history. */
 export type SetMode = (mode: PageMode, step?: boolean) => void;

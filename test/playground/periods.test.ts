@@ -1,4 +1,4 @@
-import { findCompared, findPeriod } from '../../src/playground/web/values/periods';
+import { findCompared, findPeriod, isComparison } from '../../src/playground/web/values/periods';
 import { findToday, isTimeZone, periodNames, toPeriodDates, type PeriodName } from '../../src/values/periods';
 
 /** A Sunday in a leap year, in the last month of the fiscal year. */
@@ -105,8 +105,29 @@ test.each([
   '0000-01-01..2024-01-01',
 ])('a link with the period %s is not followed', (text) => expect(findPeriod(text, now)).toBeUndefined());
 
+test.each([
+  ['three months with three others', '2024-04-01..2024-06-30', '2021-01-01..2021-03-31', true],
+  ['half a month with half another', '2024-04-01..2024-04-15', '2021-02-01..2021-02-15', true],
+  ['a quarter with a month', '2024-04-01..2024-06-30', '2021-01-01..2021-01-31', false],
+  ['months with months that begin elsewhere', '2024-04-01..2024-04-30', '2021-01-05..2021-01-31', false],
+  ['a period with one after it', '2021-01-01..2021-03-31', '2024-04-01..2024-06-30', true],
+] as const)('an analyst compares %s, %s with %s, by months: %s', (_what, period, other, isByMonths) => {
+  const [startDate, endDate] = other.split('..');
+  expect(findCompared(findPeriod(period, now)!, other)).toEqual({ startDate, endDate, isByMonths });
+});
+
+test.each([
+  ['before', true],
+  ['2021-01-01..2021-01-31', true],
+  ['2021-02-30..2021-03-01', false],
+  ['2021-03-01..2021-02-01', false],
+  ['toString', false],
+  ['..', false],
+] as const)('a link that compares with %s is followed: %s', (text, isFollowed) => expect(isComparison(text)).toBe(isFollowed));
+
 test('all time is compared with nothing', () => {
   expect(findCompared({}, 'before')).toBeUndefined();
+  expect(findCompared({}, '2021-01-01..2021-01-31')).toBeUndefined();
 });
 
 test('a program that asks for all time gets every date there is', () => {

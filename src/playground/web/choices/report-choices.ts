@@ -1,6 +1,6 @@
 import type { GroupBy } from '../../../generated/operations/graphql';
 import { isViewParameter } from '../tables/view-link';
-import { comparisons, findPeriod, isDate, type Comparison } from '../values/periods';
+import { findPeriod, isComparison, isDate, type Comparison } from '../values/periods';
 import { isVersion } from '../values/states';
 import {
   definitionOf,
@@ -156,7 +156,7 @@ export function readAddress(hash: string): ReportChoices | undefined {
     period: text('period', before.period, isPeriod),
     dateBasis: hasFixedDates ? before.dateBasis : text('dateBasis', before.dateBasis, isDateBasis),
     pending: hasFixedPending ? before.pending : text('pending', before.pending, isPendingChoice),
-    compare: text('compare', before.compare, (value) => isComparable(definitionOf(report)) && Object.hasOwn(comparisons, value)),
+    compare: text('compare', before.compare, (value) => isComparable(definitionOf(report)) && isComparison(value)),
     splitBy: text('splitBy', before.splitBy, (value) => splitBy?.some((each) => each === value) ?? false),
     limit: top?.limits.includes(limit) ? limit : before.limit,
     funds: offered('funds', parameters.getAll('fund')).filter(isId).map(Number),

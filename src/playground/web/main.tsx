@@ -12,6 +12,7 @@ import './look/fields.css';
 import './look/reports.css';
 import './look/dialogs.css';
 import './look/home.css';
+import './look/editors.css';
 
 const app = document.getElementById('app');
 

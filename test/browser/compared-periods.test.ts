@@ -59,7 +59,7 @@ test('an analyst compares a quarter with three months of their own choice, month
   expect(rows.map((cells) => [cells[3], cells[4]])).toEqual(months(now).map((amount, n) => [amount, months(other)[n]]));
   await page.screenshot({ path: 'coverage/compared-periods.png' });
   await page.getByRole('tab', { name: 'Chart' }).click();
-  await page.getByText('The other period', { exact: true }).first().waitFor();
+  await page.locator('.chart-frame').getByText('The other period').first().waitFor();
 
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   const dialog = page.getByRole('dialog');

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { createDemoLines } from '../../src/domain/imports/demo-lines';
 import { execute, logIn, openPlayground, pasteInto } from '../support/playground-browser';
+import { until } from '../support/until';
 
 const day = new Date().toISOString().slice(0, 10);
 const gateway = openPlayground();
@@ -56,9 +57,13 @@ test('the examples count the pending deposits that Reports counts', async () => 
   const pending = (await figure.first().innerText()).trim();
   await page.getByLabel('Examples').selectOption({ label: 'Deposits of the last 30 days' });
   await execute(page);
-  await page.waitForFunction(
-    `!document.querySelector('.totals')?.textContent.includes(${JSON.stringify(pending)}) && document.querySelector('.totals')`,
-  );
+  await until(async () => {
+    const text = await figure
+      .first()
+      .innerText()
+      .catch(() => pending);
+    return text.trim() !== pending;
+  }, 15_000);
   const received = (await figure.first().innerText()).trim();
   const start = new Date(Date.parse(`${day}T00:00:00Z`) - 29 * 86_400_000).toISOString().slice(0, 10);
   const first = page.locator('.card').first();

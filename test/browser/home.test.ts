@@ -147,6 +147,9 @@ test('a person who may read totals only is told whom to ask for the rest', async
   const { page, faults } = await open({ as });
   await card(page, 'This month so far').waitFor();
   await page.getByText('Saved reports may show donors, which you may not read. Ask your administrator for the right.').waitFor();
+  await page.getByRole('button', { name: 'Reports', exact: true }).click();
+  await page.getByText('Reports of donors are left out, which you may not read. Ask your administrator for the right.').waitFor();
+  await page.goBack();
   const days = page.getByRole('region', { name: 'Deposits of the last ten days' });
   await days.locator('tbody a').first().click();
   await page.getByRole('heading', { name: 'Largest gifts' }).waitFor();

@@ -157,6 +157,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
             Choose a report, then a period. Every figure counts each gift once and says whether pending deposits are in it, and every table
             goes into a spreadsheet as it stands.
           </p>
+          {!choices && !readsDonors && <p>Reports of donors are left out, which you may not read. Ask your administrator for the right.</p>}
           {choices && (
             <p className="problem">You may not read this report, because it shows donors. Ask your administrator for the right.</p>
           )}

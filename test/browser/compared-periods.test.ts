@@ -49,9 +49,9 @@ test('an analyst compares a quarter with three months of their own choice, month
   await page.reload();
   await page.getByText('The other period: Deposits of Aug 1, 2024 – Oct 31, 2024.').waitFor();
   await page.getByRole('columnheader', { name: /The other period/ }).waitFor();
-  const rows = await page
-    .locator('[data-row]')
-    .evaluateAll((elements) => elements.map((row) => [...row.querySelectorAll('[role=cell]')].map((cell) => cell.textContent)));
+  const rows = await page.evaluate<string[][]>(
+    `[...document.querySelectorAll('[data-row]')].map((row) => [...row.querySelectorAll('[role=cell]')].map((cell) => cell.textContent))`,
+  );
   const months = (lines: readonly SummaryLine[]): string[] =>
     [...new Set(lines.map(({ deposit_date: date }) => firstDay(date, 1)))]
       .sort()

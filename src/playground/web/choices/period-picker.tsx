@@ -52,7 +52,7 @@ export function PeriodPicker({ period, now, onChange }: PeriodPickerProps) {
   );
 }
 
-export const toText = (start: string, end: string): string => `${start}..${end}`;
+const toText = (start: string, end: string): string => `${start}..${end}`;
 
 interface DatesFieldProps extends Period {
   readonly label: string;

@@ -12,10 +12,24 @@ const brotli = defineAlgorithm('brotliCompress', { params: { [constants.BROTLI_P
 const webDirectory = resolve(import.meta.dirname, 'web');
 const packages = listPackages('page');
 
+/**
+ * The page is in English, and so are the texts of its fields for screen readers. Their libraries bring these in thirty-four languages, which
+ * would be a tenth of the script. Dates and numbers are written by the browser, in the language of the reader.
+ */
+const englishTexts = {
+  name: 'english-texts',
+  enforce: 'pre',
+  resolveId(source, importer) {
+    const [, language, name, ending] = /^(.*\/)([a-z]{2}-[A-Z]{2})(\.m?js)$/.exec(source) ?? [];
+    if (!importer || !/\/node_modules\/react-(aria|stately)/.test(importer) || name === undefined || name === 'en-US') return null;
+    return this.resolve(`${language}en-US${ending}`, importer, { skipSelf: true });
+  },
+};
+
 export default defineConfig({
   root: webDirectory,
   base: '/playground/',
-  plugins: [react(), compression({ include: /\.(css|js|ttf)$/, algorithms: [brotli, 'gzip'], logLevel: 'silent' }), packages],
+  plugins: [englishTexts, react(), compression({ include: /\.(css|js|ttf)$/, algorithms: [brotli, 'gzip'], logLevel: 'silent' }), packages],
   worker: { format: 'es', plugins: () => [packages] },
   build: {
     outDir: resolve(import.meta.dirname, '../../dist.next/playground-web'),

@@ -32,6 +32,7 @@ const INNER_ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
       ['.', 'docs'],
       ['editors'],
       ['reports'],
+      ['home'],
       ['choices', 'charts', 'dialogs'],
       ['tables'],
       ['rows'],

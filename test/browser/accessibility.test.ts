@@ -87,6 +87,9 @@ describe.each(['light', 'dark'] as const)('in the %s theme, an analyst who needs
     await logIn(page);
     await page.getByRole('heading', { name: 'What do you want to know?' }).waitFor();
     await check('list');
+    await page.getByRole('link', { name: 'Deposit Gateway' }).click();
+    await page.getByRole('heading', { name: 'Deposits of the last ten days' }).waitFor();
+    await check('home');
     await accountButton(page).click();
     await page.getByRole('menuitem', { name: 'Log out' }).waitFor();
     await check('account');

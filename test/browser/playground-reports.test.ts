@@ -175,21 +175,21 @@ test('an analyst neither replaces nor deletes a report by accident', async () =>
 
   await page.getByRole('button', { name: 'Saved reports' }).click();
   const dialog = page.getByRole('dialog', { name: 'Saved reports' });
-  await dialog.getByRole('button', { name: 'Delete general' }).click();
-  const question = page.getByRole('alertdialog', { name: 'Delete general?' });
-  await question.getByText('Programs that read its address will find nothing').waitFor();
+  await dialog.getByRole('button', { name: 'Delete General' }).click();
+  const question = page.getByRole('alertdialog', { name: 'Delete “General”?' });
+  await question.getByText('Programs that read /reports/general.csv will find nothing').waitFor();
   // The safe answer has the focus, and Escape is that answer too.
   await page.keyboard.press('Enter');
   await question.waitFor({ state: 'detached' });
-  await untilFocusIsOn(page, 'Delete general');
+  await untilFocusIsOn(page, 'Delete General');
   await page.keyboard.press('Enter');
   await question.waitFor();
   await page.keyboard.press('Escape');
   await question.waitFor({ state: 'detached' });
   expect((await fetchFile('/reports/general.csv')).status).toBe(200);
-  await dialog.getByRole('button', { name: 'Delete general' }).click();
+  await dialog.getByRole('button', { name: 'Delete General' }).click();
   await question.getByRole('button', { name: 'Delete' }).click();
-  await dialog.getByRole('status').filter({ hasText: 'Deleted general.' }).waitFor();
+  await dialog.getByRole('status').filter({ hasText: 'Deleted “General”.' }).waitFor();
   expect((await fetchFile('/reports/general.csv')).status).toBe(404);
   await untilFocusIsOn(page, 'List of saved reports');
   // The dialogs close one after the other, and the focus ends on the button that began.

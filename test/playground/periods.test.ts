@@ -1,4 +1,4 @@
-import { findCompared, findPeriod } from '../../src/playground/web/values/periods';
+import { findCompared, findPeriod, isComparison } from '../../src/playground/web/values/periods';
 import { findToday, isTimeZone, periodNames, toPeriodDates, type PeriodName } from '../../src/values/periods';
 
 /** A Sunday in a leap year, in the last month of the fiscal year. */
@@ -76,10 +76,22 @@ test.each([
   ['month-to-date', '2024-11-22', '2024-10-01..2024-10-22'],
   ['month-to-date', '2024-03-30', '2024-02-01..2024-02-29'],
   ['month-to-date', '2024-05-31', '2024-04-01..2024-04-30'],
+  // The last day of a month does not make it a whole one.
+  ['month-to-date', '2024-02-29', '2024-01-01..2024-01-29'],
+  ['month-to-date', '2024-11-30', '2024-10-01..2024-10-30'],
   ['year-to-date', '2024-11-22', '2023-01-01..2023-11-22'],
   ['fiscal-year-to-date', '2024-11-22', '2023-07-01..2023-11-22'],
 ] as const)('an analyst who compares %s on %s with the period before sees its same days, %s', (name, day, other) => {
   const { startDate, endDate } = findCompared(findPeriod(name, { today: day, fiscalYearStart: 7 })!, 'before')!;
+  expect(`${startDate}..${endDate}`).toBe(other);
+});
+
+test.each([
+  ['2024-11-22', '2023-11-01..2023-11-22'],
+  ['2024-02-29', '2023-02-01..2023-02-28'],
+  ['2025-02-28', '2024-02-01..2024-02-28'],
+])('an analyst who compares this month so far on %s with last year sees its same days, %s', (today, other) => {
+  const { startDate, endDate } = findCompared(findPeriod('month-to-date', { today, fiscalYearStart: 7 })!, 'last-year')!;
   expect(`${startDate}..${endDate}`).toBe(other);
 });
 
@@ -93,8 +105,29 @@ test.each([
   '0000-01-01..2024-01-01',
 ])('a link with the period %s is not followed', (text) => expect(findPeriod(text, now)).toBeUndefined());
 
+test.each([
+  ['three months with three others', '2024-04-01..2024-06-30', '2021-01-01..2021-03-31', true],
+  ['half a month with half another', '2024-04-01..2024-04-15', '2021-02-01..2021-02-15', true],
+  ['a quarter with a month', '2024-04-01..2024-06-30', '2021-01-01..2021-01-31', false],
+  ['months with months that begin elsewhere', '2024-04-01..2024-04-30', '2021-01-05..2021-01-31', false],
+  ['a period with one after it', '2021-01-01..2021-03-31', '2024-04-01..2024-06-30', true],
+] as const)('an analyst compares %s, %s with %s, by months: %s', (_what, period, other, isByMonths) => {
+  const [startDate, endDate] = other.split('..');
+  expect(findCompared(findPeriod(period, now)!, other)).toEqual({ startDate, endDate, isByMonths });
+});
+
+test.each([
+  ['before', true],
+  ['2021-01-01..2021-01-31', true],
+  ['2021-02-30..2021-03-01', false],
+  ['2021-03-01..2021-02-01', false],
+  ['toString', false],
+  ['..', false],
+] as const)('a link that compares with %s is followed: %s', (text, isFollowed) => expect(isComparison(text)).toBe(isFollowed));
+
 test('all time is compared with nothing', () => {
   expect(findCompared({}, 'before')).toBeUndefined();
+  expect(findCompared({}, '2021-01-01..2021-01-31')).toBeUndefined();
 });
 
 test('a program that asks for all time gets every date there is', () => {

@@ -71,7 +71,7 @@ export class Analyst {
     await page.locator('input[name=username]').fill(organization.username);
     await page.locator('input[name=password]').fill(PASSWORD);
     await page.keyboard.press('Enter');
-    await analyst.find('heading', 'What do you want to know?');
+    await analyst.find('heading', 'The books today');
     return analyst;
   }
 

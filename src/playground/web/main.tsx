@@ -11,6 +11,8 @@ import './look/frame.css';
 import './look/fields.css';
 import './look/reports.css';
 import './look/dialogs.css';
+import './look/home.css';
+import './look/editors.css';
 
 const app = document.getElementById('app');
 

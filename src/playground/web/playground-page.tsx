@@ -1,7 +1,7 @@
 import { lazy, Suspense, useCallback, useEffect, useState, type ReactNode } from 'react';
 import type { EditorTexts } from './files/file-url';
 import { FaultBoundary, ReloadButton } from './look/fault-boundary';
-import { NO_REPORT, usePageMode, type PageMode } from './reports/page-mode';
+import { HOME_ADDRESS, NO_REPORT, usePageMode, type PageMode } from './reports/page-mode';
 import { useSession } from './session/session-state';
 import { SignInPage } from './session/sign-in-page';
 
@@ -16,7 +16,7 @@ type ModeName = keyof typeof modeTitles;
 
 const nameOf = (mode: PageMode): ModeName => (mode.kind === 'graphql' ? 'graphql' : 'reports');
 
-/** The page: the login, and after it the two modes under one bar. */
+/** The page: the login, and after it the home and the two modes under one bar. */
 export function PlaygroundPage() {
   const session = useSession();
   const [mode, setMode] = usePageMode();
@@ -33,14 +33,15 @@ export function PlaygroundPage() {
   const [lastReports, setLastReports] = useState<PageMode>(NO_REPORT);
   // A link to a saved report may lead on to GraphQL mode, and would do so each time that somebody comes back.
   const lasting = mode.kind === 'saved' && mode.name !== '' ? NO_REPORT : mode;
-  if (lasting.kind !== 'graphql' && lasting !== lastReports) setLastReports(lasting);
+  if (lasting.kind !== 'graphql' && lasting.kind !== 'home' && lasting !== lastReports) setLastReports(lasting);
   const forgetTextsToOpen = useCallback(() => setTextsToOpen(undefined), []);
   const { provision, viewer, owner, problem, isBusy } = session;
   const shown = nameOf(mode);
+  const isHome = mode.kind === 'home';
   const visited = useVisited(shown, owner);
   useEffect(() => {
-    document.title = `${modeTitles[shown]} · Deposit Gateway`;
-  }, [shown]);
+    document.title = `${isHome ? 'Home' : modeTitles[shown]} · Deposit Gateway`;
+  }, [shown, isHome]);
 
   // Nothing is shown until the gateway has said who is logged in.
   if (owner === undefined) return null;
@@ -48,23 +49,25 @@ export function PlaygroundPage() {
     return <SignInPage {...{ provision, problem, isBusy }} onProvision={session.changeProvision} onLogin={session.login} />;
   }
   const pages: Readonly<Record<ModeName, ReactNode>> = {
-    reports: <ReportsPage {...{ provision, viewer, mode, setMode }} onSessionChange={session.refresh} onShowGraphql={hand} />,
-    graphql: (
-      <GraphqlPage {...{ provision, owner, textsToOpen, toolsSlot }} onSessionChange={session.refresh} onOpened={forgetTextsToOpen} />
-    ),
+    reports: <ReportsPage {...{ provision, viewer, mode, setMode }} onSessionChange={session.check} onShowGraphql={hand} />,
+    graphql: <GraphqlPage {...{ provision, owner, textsToOpen, toolsSlot }} onSessionChange={session.check} onOpened={forgetTextsToOpen} />,
   };
   return (
     <>
       <header className="bar">
-        <h1 className="bar-name">Deposit Gateway</h1>
+        <h1 className="bar-name">
+          <a href={HOME_ADDRESS} aria-current={isHome ? 'page' : undefined}>
+            Deposit Gateway
+          </a>
+        </h1>
         <nav aria-label="Modes">
           {(Object.keys(modeTitles) as ModeName[]).map((name) => (
             <button
               key={name}
               type="button"
-              aria-current={shown === name ? 'page' : undefined}
+              aria-current={shown === name && !isHome ? 'page' : undefined}
               // The button leads back to the report that was open, and from there to the list of all.
-              onClick={() => setMode(name === 'graphql' ? { kind: 'graphql' } : shown === 'reports' ? NO_REPORT : lastReports)}
+              onClick={() => setMode(name === 'graphql' ? { kind: 'graphql' } : shown === 'reports' && !isHome ? NO_REPORT : lastReports)}
             >
               {modeTitles[name]}
             </button>

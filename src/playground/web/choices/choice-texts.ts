@@ -1,6 +1,6 @@
 import { isPeriodName } from '../../../values/periods';
 import { createCellFormat } from '../values/cell-format';
-import { comparisons, presets, type ComparedPeriod, type Period } from '../values/periods';
+import { describeComparison, presets, titleOfCompared, type ComparedPeriod, type Period } from '../values/periods';
 import { isVersion } from '../values/states';
 import { defaultChoices, type ReportChoices } from './report-choices';
 import { dateBases, definitionOf, groupTitles, pendingChoices, type DateBasis, type FilterName } from './report-definitions';
@@ -94,7 +94,7 @@ export function proposeTitle(choices: ReportChoices, nameOf: Names['nameOf']): s
     ...(differs('dateBasis') ? [`by ${dateBases[choices.dateBasis]}`] : []),
     ...(differs('pending') ? [`pending ${pendingChoices[choices.pending]}`] : []),
     ...(differs('splitBy') ? [`by ${groupTitles[choices.splitBy]}`] : []),
-    ...(differs('compare') ? [`against ${comparisons[choices.compare]}`] : []),
+    ...(differs('compare') ? [`against ${describeComparison(choices.compare)}`] : []),
     ...(differs('limit') ? [String(choices.limit)] : []),
     ...conditions.map(({ text }) => text),
   ].join(', ');
@@ -108,7 +108,7 @@ export function describeChoices(choices: ReportChoices, nameOf: Names['nameOf'])
     toPeriodText(choices),
     ...(hasFixedDates ? [] : [`Counts by: ${dateBases[choices.dateBasis]}`]),
     ...(hasFixedPending ? [] : [`Pending deposits: ${pendingChoices[choices.pending]}`]),
-    ...(choices.compare === 'off' ? [] : [`Compared with: ${comparisons[choices.compare]}`]),
+    ...(choices.compare === 'off' ? [] : [`Compared with: ${describeComparison(choices.compare)}`]),
     ...(splitBy ? [`Divided by: ${groupTitles[choices.splitBy]}`] : []),
     ...(choices.limit > 0 ? [`The ${String(choices.limit)} largest`] : []),
     ...toConditions(choices, nameOf).map(({ text }) => text),
@@ -147,7 +147,7 @@ export function toPrintLines({ choices, period, compared }: PlannedPeriods, orga
     describePeriod(choices, period),
     ...describeBasis(choices),
     `Pending deposits: ${pendingChoices[choices.pending]}`,
-    ...(compared ? [`${comparisons[choices.compare]}: ${describePeriod(choices, compared)}`] : []),
+    ...(compared ? [`${titleOfCompared(choices.compare)}: ${describePeriod(choices, compared)}`] : []),
     ...(splitBy && choices.splitBy !== 'NONE' ? [`Divided by: ${groupTitles[choices.splitBy]}`] : []),
     ...(choices.limit > 0 ? [`The rows are the ${format(choices.limit, 'count')} largest. The figures are of all.`] : []),
   ];

@@ -47,7 +47,7 @@ export function PeriodPicker({ period, now, onChange }: PeriodPickerProps) {
   return (
     <div ref={part} className="period">
       <ChoiceField label="Period" choices={titles} value={isPeriodName(period) ? period : CUSTOM} onChange={setName} />
-      <DatesField startDate={startDate} endDate={endDate} onChange={(dates) => onChange(dates)} />
+      <DatesField label="Dates" startDate={startDate} endDate={endDate} onChange={(dates) => onChange(dates)} />
     </div>
   );
 }
@@ -55,6 +55,7 @@ export function PeriodPicker({ period, now, onChange }: PeriodPickerProps) {
 const toText = (start: string, end: string): string => `${start}..${end}`;
 
 interface DatesFieldProps extends Period {
+  readonly label: string;
   readonly onChange: (dates: string) => void;
 }
 
@@ -64,7 +65,7 @@ const BACKWARDS = 'The first date comes after the last one.';
 const TOO_EARLY = 'Write a year of four digits, from 1900 on.';
 
 /** Asks for two dates. They count when both are there: at Enter, on leaving the field, or with the calendar. */
-function DatesField({ startDate, endDate, onChange }: DatesFieldProps) {
+export function DatesField({ label, startDate, endDate, onChange }: DatesFieldProps) {
   const before: DateRange | null = startDate && endDate ? { start: parseDate(startDate), end: parseDate(endDate) } : null;
   const [typed, setTyped] = useState({ startDate, endDate, range: before });
   // Dates that were typed give way to another period, and the field keeps the focus.
@@ -107,7 +108,7 @@ function DatesField({ startDate, endDate, onChange }: DatesFieldProps) {
         firstDayOfWeek="mon"
       >
         <div className="date-head">
-          <Label>Dates</Label>
+          <Label>{label}</Label>
           {toNext(range) !== undefined && <Text slot="description">Press Enter to see these</Text>}
         </div>
         <Group className="date-fields">
@@ -120,7 +121,7 @@ function DatesField({ startDate, endDate, onChange }: DatesFieldProps) {
         </Group>
         <FieldError className="problem">{range && range.start.compare(range.end) > 0 ? BACKWARDS : TOO_EARLY}</FieldError>
         <Popover className="popover">
-          <Dialog className="calendar" aria-label="Dates of the period">
+          <Dialog className="calendar" aria-label={label}>
             <RangeCalendar>
               <header>
                 <Button slot="previous" className="small-button">

@@ -1,6 +1,6 @@
 import type { GroupBy } from '../../../generated/operations/graphql';
 import { isViewParameter } from '../tables/view-link';
-import { comparisons, findPeriod, isDate, type Comparison } from '../values/periods';
+import { findPeriod, isComparison, isDate, type Comparison } from '../values/periods';
 import { isVersion } from '../values/states';
 import {
   definitionOf,
@@ -94,6 +94,8 @@ export function carryChoices(report: ReportId, from: ReportChoices | undefined):
 }
 
 const PREFIX = '#reports/';
+/** The parameter of an address that names the saved report which its choices came from. It is none of the choices. */
+export const SAVED_PARAMETER = 'saved';
 const AMOUNT = /^(?!-0\.00$)-?(0|[1-9]\d{0,11})\.\d\d$/;
 /** An id is exact as a number up to 2^53 − 1, which is the largest one of the gateway. */
 const isId = (text: string): boolean => /^\d+$/.test(text) && Number.isSafeInteger(Number(text));
@@ -154,7 +156,7 @@ export function readAddress(hash: string): ReportChoices | undefined {
     period: text('period', before.period, isPeriod),
     dateBasis: hasFixedDates ? before.dateBasis : text('dateBasis', before.dateBasis, isDateBasis),
     pending: hasFixedPending ? before.pending : text('pending', before.pending, isPendingChoice),
-    compare: text('compare', before.compare, (value) => isComparable(definitionOf(report)) && Object.hasOwn(comparisons, value)),
+    compare: text('compare', before.compare, (value) => isComparable(definitionOf(report)) && isComparison(value)),
     splitBy: text('splitBy', before.splitBy, (value) => splitBy?.some((each) => each === value) ?? false),
     limit: top?.limits.includes(limit) ? limit : before.limit,
     funds: offered('funds', parameters.getAll('fund')).filter(isId).map(Number),
@@ -177,7 +179,8 @@ export function findUnread(hash: string, choices: ReportChoices): URLSearchParam
   const read = new URLSearchParams(readQuery);
   const before: Readonly<Record<string, unknown>> = { ...defaultChoices(choices.report) };
   const unread = [...new URLSearchParams(query)].filter(
-    ([name, value]) => !isViewParameter(name) && !read.getAll(name).includes(value) && String(before[name]) !== value,
+    ([name, value]) =>
+      name !== SAVED_PARAMETER && !isViewParameter(name) && !read.getAll(name).includes(value) && String(before[name]) !== value,
   );
   return new URLSearchParams(unread);
 }

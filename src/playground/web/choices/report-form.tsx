@@ -3,7 +3,7 @@ import type { Today } from '../../../values/periods';
 import { ChoiceField } from './choice-field';
 import { FilterBar } from './filter-bar';
 import { PeriodPicker } from './period-picker';
-import { comparisons } from '../values/periods';
+import { CompareField } from './compare-field';
 import type { ReportChoices } from './report-choices';
 import { dateBases, definitionOf, groupTitles, isComparable, pendingChoices } from './report-definitions';
 import type { Names } from './report-names';
@@ -33,7 +33,7 @@ export function ReportForm({ provision, now, timeZone, readsDonors, choices, nam
         <ChoiceField label="Counts by" choices={dateBases} value={choices.dateBasis} onChange={(dateBasis) => set({ dateBasis })} />
       )}
       {isComparable(definition) && (
-        <ChoiceField label="Compare with" choices={comparisons} value={choices.compare} onChange={(compare) => set({ compare })} />
+        <CompareField {...{ now }} period={choices.period} compare={choices.compare} onChange={(compare) => set({ compare })} />
       )}
       {!hasFixedPending && (
         <ChoiceField label="Pending deposits" choices={pendingChoices} value={choices.pending} onChange={(pending) => set({ pending })} />

@@ -14,8 +14,10 @@ import {
   type SavedReport,
 } from './saved-reports';
 
-interface SaveDialogProps {
+export interface SaveDialogProps {
   readonly provision: string;
+  /** The text of the button. */
+  readonly label?: string;
   /** The title that the dialog proposes. */
   readonly title?: string;
   /** Reads the query to save. Throws an Error whose message the dialog shows. */
@@ -25,15 +27,15 @@ interface SaveDialogProps {
   /** Says what of the screen is not saved, when the dialog opens. */
   readonly lost?: () => string | undefined;
   readonly isDisabled?: boolean;
-  /** Called when a report was saved. */
-  readonly onSaved?: () => void;
+  /** Called with the name of the report that was saved. */
+  readonly onSaved?: (name: string) => void;
 }
 
 /** A button, and the dialog in which somebody gives a report a title and a lasting address. */
-export function SaveDialog({ isDisabled, ...props }: SaveDialogProps) {
+export function SaveDialog({ isDisabled, label = 'Save', ...props }: SaveDialogProps) {
   return (
     <DialogTrigger>
-      <Button isDisabled={isDisabled}>Save</Button>
+      <Button isDisabled={isDisabled}>{label}</Button>
       <ModalDialog title="Save the report">{(close) => <SaveForm {...props} onClose={close} />}</ModalDialog>
     </DialogTrigger>
   );
@@ -65,7 +67,7 @@ function SaveForm({
   const save = async (): Promise<void> => {
     try {
       await saveReport(provision, { ...current(), name, title: title.trim() || earlier?.title || name, replaces: earlier?.updatedAt });
-      onSaved?.();
+      onSaved?.(name);
       setOutcome({ text: earlier ? `Replaced ${name}.` : `Saved as ${name}.`, isFault: false });
     } catch (error) {
       tellFault(error);

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react'
 import { Button } from 'react-aria-components';
 import { fromPeriodEnum, type PeriodName } from '../../../values/periods';
 import { copyText } from '../look/clipboard';
+import { TryAgain } from '../look/try-again';
 import { presets } from '../values/periods';
 import { copyAdvice, toCopyText } from '../files/address-text';
 import { ModalDialog } from './modal-dialog';
@@ -46,12 +47,15 @@ export function SavedReportList({ provision, onOpen, onListed, describe }: Saved
       setMessage({ text: (error as Error).message, isFault: true });
     }
   }, []);
-  useEffect(() => {
-    void run(async () => {
-      await load();
-      return undefined;
-    });
-  }, [load, run]);
+  const begin = useCallback(
+    () =>
+      run(async () => {
+        await load();
+        return undefined;
+      }),
+    [load, run],
+  );
+  useEffect(() => void begin(), [begin]);
   const remove = (report: SavedReport): void => {
     setDoomed(undefined);
     void run(async () => {
@@ -59,7 +63,7 @@ export function SavedReportList({ provision, onOpen, onListed, describe }: Saved
       await load();
       // The focus was on the deleted report's button.
       list.current?.focus();
-      return `Deleted ${report.name}.`;
+      return `Deleted “${report.title}”.`;
     });
   };
   const copies = [
@@ -69,7 +73,11 @@ export function SavedReportList({ provision, onOpen, onListed, describe }: Saved
   ] as const;
   return (
     <section ref={list} className="saved-reports" aria-label="List of saved reports" tabIndex={-1}>
-      <p role={message?.isFault ? 'alert' : 'status'}>{message?.text}</p>
+      {message?.isFault && reports === undefined ? (
+        <TryAgain message={message.text} onTryAgain={() => void begin()} />
+      ) : (
+        <p role={message?.isFault ? 'alert' : 'status'}>{message?.text}</p>
+      )}
       {reports?.length === 0 && (
         <p>
           None yet. A saved report has an address that stays the same. Colleagues open it here; spreadsheets and BI tools read its rows with
@@ -89,7 +97,7 @@ export function SavedReportList({ provision, onOpen, onListed, describe }: Saved
                   {title}
                 </Button>
               ))}
-              <Button aria-label={`Delete ${report.name}`} onPress={() => setDoomed(report)}>
+              <Button className="delete-button" aria-label={`Delete ${report.title}`} onPress={() => setDoomed(report)}>
                 Delete
               </Button>
             </div>
@@ -97,7 +105,7 @@ export function SavedReportList({ provision, onOpen, onListed, describe }: Saved
         ))}
       </ul>
       <ModalDialog
-        title={`Delete ${doomed?.name ?? ''}?`}
+        title={`Delete “${doomed?.title ?? ''}”?`}
         role="alertdialog"
         isOpen={doomed !== undefined}
         onOpenChange={(isOpen) => {
@@ -106,9 +114,11 @@ export function SavedReportList({ provision, onOpen, onListed, describe }: Saved
       >
         {(close) => (
           <>
-            <p>Programs that read its address will find nothing, and colleagues cannot open it any more.</p>
+            <p>
+              Programs that read <code>{doomed?.path}</code> will find nothing, and colleagues cannot open it any more.
+            </p>
             <div className="dialog-buttons">
-              <Button className="main-button" onPress={() => doomed && remove(doomed)}>
+              <Button className="danger-button" onPress={() => doomed && remove(doomed)}>
                 Delete
               </Button>
               <Button autoFocus onPress={close}>

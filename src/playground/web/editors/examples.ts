@@ -27,7 +27,7 @@ export const examples: readonly Example[] = [
     variables: (today) => last30Days(today, { groupBy: ['DESIGNATION'] }),
   },
   { title: 'Designations of the last twelve months, month by month', query: designationTotals, variables: lastTwelveMonths },
-  { title: 'Pending gifts', query: pendingMoney, variables: lastTwelveMonths },
+  { title: 'Pending gifts', query: pendingMoney, variables: () => '{}' },
   {
     title: 'A donor’s last twelve months',
     query: donorYear,

@@ -37,6 +37,18 @@ const textsOfNothing: Readonly<Record<ResultViewKind, string>> = {
   chart: 'Nothing to draw: a chart shows the groups of a summary, with their key and a total.',
 };
 
+const DRAWABLE = 'Draw takes lists of groups, with their key and a total.';
+
+interface Named {
+  readonly name: string;
+}
+
+/** Says which lists of an answer are no chart, and where to see them; undefined where all of them are. */
+function describeUndrawn(all: readonly Named[], charts: readonly Named[]): string | undefined {
+  const others = all.filter(({ name }) => !charts.some((chart) => chart.name === name)).map(({ name }) => name);
+  return others.length > 0 ? `Table shows ${others.join(', ')}.` : undefined;
+}
+
 const NO_TABLES: readonly AnsweredTable[] = [];
 /** A chart of more groups than this cannot be read, and would keep the page busy. */
 const MAX_GROUPS = 10_000;
@@ -45,7 +57,7 @@ const MAX_GROUPS = 10_000;
 export function ResultView({ kind, client, answer, linked, shownTable }: ResultViewProps) {
   const all = answer?.tables ?? NO_TABLES;
   const charts = useChartTables(client, kind === 'chart' ? all : NO_TABLES);
-  const tables: readonly { readonly name: string }[] | undefined = kind === 'table' ? all : charts;
+  const tables: readonly Named[] | undefined = kind === 'table' ? all : charts;
   const [chosen, setChosen] = useState<{ readonly of: LinkedTable | undefined; readonly name: string }>();
   const wanted = chosen && chosen.of === linked ? chosen.name : linked?.list;
   const name = (tables?.find((table) => table.name === wanted) ?? tables?.[0])?.name;
@@ -61,7 +73,16 @@ export function ResultView({ kind, client, answer, linked, shownTable }: ResultV
   const chart = charts?.find((each) => each.name === name);
   return (
     <section className="result" aria-label={kind === 'table' ? 'Result table' : 'Result chart'}>
-      {tables?.length === 0 && <p className="result-note">{(answer?.data ? textsOfNothing : textsBefore)[kind]}</p>}
+      {tables?.length === 0 && (
+        <p className="result-note">
+          {(answer?.data ? textsOfNothing : textsBefore)[kind]} {charts && describeUndrawn(all, charts)}
+        </p>
+      )}
+      {kind === 'chart' && tables && tables.length > 0 && (
+        <p className="result-note">
+          {DRAWABLE} {describeUndrawn(all, tables)}
+        </p>
+      )}
       {tables && tables.length > 1 && (
         <label>
           List

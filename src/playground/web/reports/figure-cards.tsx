@@ -1,7 +1,7 @@
 import { createCellFormat } from '../values/cell-format';
 import type { ColumnKind } from '../values/table-types';
 import { describeBasis, describePeriod } from '../choices/choice-texts';
-import { comparisons } from '../values/periods';
+import { findDates, titleOfCompared, type Comparison } from '../values/periods';
 import { definitionOf, type PendingChoice } from '../choices/report-definitions';
 import type { Change, Figures, ReportFigures } from './report-figures';
 import type { ReportPlan } from './use-report';
@@ -43,7 +43,7 @@ export function FigureCards({ plan, figures }: FigureCardsProps) {
           `The figures are of all ${format(all.transactions, 'count')} gifts. The rows are the ${format(choices.limit, 'count')} largest of them.`,
         ]
       : []),
-    ...(compared ? [`${comparisons[choices.compare]}: ${describePeriod(choices, compared)}.`] : []),
+    ...(compared ? [`${titleOfCompared(choices.compare)}: ${describePeriod(choices, compared)}.`] : []),
     ...(compared && !comparesRows ? [NO_COMPARED_ROWS] : []),
     ...(choices.compare !== 'off' && !compared ? ['All time has no period before it to compare with.'] : []),
   ];
@@ -58,7 +58,7 @@ export function FigureCards({ plan, figures }: FigureCardsProps) {
               {note && <span>{note}</span>}
               {before !== undefined && (
                 <span>
-                  {format(before, kind)} {choices.compare === 'before' ? 'in the period before' : 'in the year before'}
+                  {format(before, kind)} {placeOfCompared(choices.compare)}
                   {change &&
                     `: ${sign(change.difference)}${format(change.difference, kind)} (${sign(change.percentage ?? 0)}${format(change.percentage, 'percent')})`}
                 </span>
@@ -72,9 +72,12 @@ export function FigureCards({ plan, figures }: FigureCardsProps) {
   );
 }
 
-/** True for a period that is compared although days of it are still to come. */
-const isUnderWay = ({ compared, period, today }: ReportPlan): boolean =>
-  compared !== undefined && period.endDate !== undefined && period.endDate > today;
+const placeOfCompared = (comparison: Comparison): string =>
+  comparison === 'before' ? 'in the period before' : comparison === 'last-year' ? 'in the year before' : 'in the other period';
+
+/** True for a period that is compared with a named one although days of it are still to come. */
+const isUnderWay = ({ choices, compared, period, today }: ReportPlan): boolean =>
+  compared !== undefined && !findDates(choices.compare) && period.endDate !== undefined && period.endDate > today;
 
 const sign = (value: string | number): string => (Number(value) > 0 ? '+' : '');
 

@@ -3,6 +3,7 @@ import { lineFields, lineNames, type FieldType, type LineName } from '../../../l
 import type { ColumnKind, TableColumn } from '../values/table-types';
 import type { ReportChoices } from '../choices/report-choices';
 import { definitionOf } from '../choices/report-definitions';
+import { titleOfCompared } from '../values/periods';
 
 /** A column of a report. Its id is the path of the value in a row of the answer. */
 export type ReportColumn = TableColumn;
@@ -215,7 +216,7 @@ function comparedColumns({ compare }: ReportChoices, isShare: boolean, money: Pa
   const [figure, change] = isShare ? ['byAllocation', 'amountByAllocation'] : ['byTransaction', 'amountByTransaction'];
   const adds = isShare ? { adds: true } : money;
   return [
-    column(`compared.all.${figure}.amount`, compare === 'before' ? 'The period before' : 'Last year', 'money', adds),
+    column(`compared.all.${figure}.amount`, compare === 'last-year' ? 'Last year' : titleOfCompared(compare), 'money', adds),
     column(`change.${change}.difference`, 'Difference', 'money', adds),
     column(`change.${change}.percentage`, 'Difference in %', 'percent'),
   ];

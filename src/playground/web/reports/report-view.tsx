@@ -3,7 +3,7 @@ import { Disclosure, DisclosurePanel, Button, Heading, Tab, TabList, TabPanel, T
 import { findToday, isPeriodName } from '../../../values/periods';
 import { copyText } from '../look/clipboard';
 import { DownloadDialog } from '../dialogs/download-dialog';
-import { SaveDialog } from '../dialogs/save-dialog';
+import type { SavedReport } from '../dialogs/saved-reports';
 import { FaultBoundary } from '../look/fault-boundary';
 import { describeBooks, NotePrint } from '../tables/print-sheet';
 import { mayReadDonors, type Viewer } from '../session/gateway-client';
@@ -19,7 +19,7 @@ import { describeCrossings } from './period-crossings';
 import { presets, toKnownZone } from '../values/periods';
 import { BridgeChart, BridgeTable, describeBridge } from './change-bridge';
 import { ReportChart } from './report-chart';
-import { defaultChoices, findUnread, type ReportChoices } from '../choices/report-choices';
+import { defaultChoices, findUnread, toAddress, type ReportChoices } from '../choices/report-choices';
 import { definitionOf, hasChart, reportDefinitions, type ReportDefinition } from '../choices/report-definitions';
 import { toTotals } from './report-figures';
 import type { ReportColumn } from './report-columns';
@@ -27,7 +27,8 @@ import { toDownload, toFileName } from './report-download';
 import { ShapeField, toLinkedColumns, usePivot, type ShownTable } from './report-pivot';
 import { ReportForm } from '../choices/report-form';
 import { useNames, type Names } from '../choices/report-names';
-import { toSavedContent } from './saved-choices';
+import { SavedActions } from './saved-actions';
+import { readSavedChoices, toSavedContent } from './saved-choices';
 import { StateNote } from './state-note';
 import { describeLate } from './late-changes';
 import { LateNote } from './late-note';
@@ -42,8 +43,10 @@ interface ReportViewProps {
   readonly linked: ViewParameters | undefined;
   readonly onChange: (choices: ReportChoices) => void;
   readonly onSessionChange: () => void;
-  /** Called when the report was saved under a name. */
-  readonly onSaved: () => void;
+  /** The saved report that is open, if any. */
+  readonly saved: SavedReport | undefined;
+  /** Called with the name of the report that was saved, and with undefined when the list may be out of date. */
+  readonly onSaved: (name: string | undefined) => void;
   readonly onShowGraphql: (texts: { readonly query: string; readonly variables: string }) => void;
 }
 
@@ -54,6 +57,7 @@ export function ReportView({
   client,
   choices,
   linked,
+  saved,
   onChange,
   onSessionChange,
   onSaved,
@@ -62,6 +66,8 @@ export function ReportView({
   const { title, answers, rows, needs } = definitionOf(choices.report);
   const readsDonors = mayReadDonors(viewer);
   const maySave = readsDonors && rows !== 'versions';
+  const savedChoices = saved && readSavedChoices(saved);
+  const isChanged = savedChoices !== undefined && toAddress(savedChoices) !== toAddress(choices);
   // A page may stay open over midnight: the next render plans “last month” anew, like the dates that the form shows. The day is that of the
   // organization, as in the gateway's files.
   const timeZone = toKnownZone(viewer.timeZone);
@@ -106,21 +112,23 @@ export function ReportView({
     <main className="report" tabIndex={-1}>
       <header className="report-head">
         <div>
-          <h2>{title}</h2>
-          <p>{answers}</p>
+          <h2>{saved?.title ?? title}</h2>
+          <p>
+            {saved && `${title}. `}
+            {isChanged ? 'The choices differ from those that were saved.' : answers}
+          </p>
         </div>
         <div className="report-actions">
           <button type="button" onClick={() => void share()}>
             Copy link
           </button>
           {plan && maySave && (
-            <SaveDialog
-              provision={provision}
-              title={proposeTitle(choices, names.nameOf)}
+            <SavedActions
+              {...{ provision, saved, isChanged, onSaved }}
+              proposed={proposeTitle(choices, names.nameOf)}
               current={() => toSavedContent(choices, plan.fileDocument)}
               note={toSavingNote(plan, viewer)}
               lost={toLost}
-              onSaved={onSaved}
             />
           )}
           {state.kind === 'running' ? (
@@ -147,7 +155,7 @@ export function ReportView({
         </p>
       )}
       {state.kind !== 'done' && (
-        <StateNote {...{ title, state }} needs={needs} lines={plan ? toPrintLines(plan, viewer.organization) : []} />
+        <StateNote {...{ title, state }} onTryAgain={run} needs={needs} lines={plan ? toPrintLines(plan, viewer.organization) : []} />
       )}
       {state.kind === 'done' && (
         <FaultBoundary part="The results" resetKeys={[state.result]}>

@@ -1,9 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ClosesDialog } from './closes-dialog';
+import { HomePage } from '../home/home-page';
 import { listSavedReports, type SavedReport } from '../dialogs/saved-reports';
 import { findToday } from '../../../values/periods';
 import { toKnownZone } from '../values/periods';
 import { FaultBoundary } from '../look/fault-boundary';
+import { TryAgain } from '../look/try-again';
 import { NO_REPORT, type PageMode, type SetMode } from './page-mode';
 import { mayClose, mayReadDonors, type Viewer } from '../session/gateway-client';
 import { useTableClient } from '../rows/table-client';
@@ -25,11 +27,17 @@ interface ReportsPageProps {
   readonly onShowGraphql: (texts: { readonly query: string; readonly variables: string }) => void;
 }
 
-/** Reports mode: the list of reports, and the one that was chosen. */
+/** The list of reports, and beside it the home or the report that was chosen. */
 export default function ReportsPage({ provision, viewer, mode, setMode, onSessionChange, onShowGraphql }: ReportsPageProps) {
   const client = useTableClient(viewer.username);
-  const { choices, view: linked } = mode.kind === 'reports' ? mode : NO_REPORT;
-  const change = useCallback((next: ReportChoices) => setMode({ kind: 'reports', choices: next }), [setMode]);
+  const { choices, view: linked, saved: savedName } = mode.kind === 'reports' ? mode : NO_REPORT;
+  const start = useCallback((next: ReportChoices) => setMode({ kind: 'reports', choices: next }), [setMode]);
+  const report = choices?.report;
+  /** The choices of a saved report may be changed while it is open. */
+  const change = useCallback(
+    (next: ReportChoices) => setMode({ kind: 'reports', choices: next, saved: next.report === report ? savedName : undefined }),
+    [setMode, report, savedName],
+  );
   const page = useRef<HTMLDivElement>(null);
   const place = `${mode.kind} ${choices?.report ?? ''}`;
   const lastPlace = useRef(place);
@@ -51,7 +59,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
         setSavedProblem('');
       },
       // The list stays as it was: a report that cannot be listed is not gone.
-      () => setSavedProblem('The list may be out of date: it could not be read.'),
+      () => setSavedProblem('The saved reports could not be read.'),
     );
   }, [provision, readsDonors]);
   useEffect(load, [load, mode.kind]);
@@ -62,15 +70,25 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
   const open = useCallback(
     (report: SavedReport) => {
       const its = readSavedChoices(report);
+      setSaved((before) => (before.some(({ name }) => name === report.name) ? before : [...before, report]));
       // A link to a saved report gives its place to the report, or to the list. Otherwise Back would lead from the report to the link, and on
       // to the report.
       const isLink = mode.kind === 'saved' && mode.name !== '';
-      if (its) return setMode({ kind: 'reports', choices: its, unread: findUnreadSaved(report.query) }, !isLink);
+      if (its) return setMode({ kind: 'reports', choices: its, unread: findUnreadSaved(report.query), saved: report.name }, !isLink);
       if (isLink) setMode(NO_REPORT, false);
       onShowGraphql({ query: report.query, variables: JSON.stringify(report.variables, null, 2) });
     },
     [setMode, onShowGraphql, mode],
   );
+  const opened = saved.find(({ name }) => name === savedName);
+  const keep = useCallback(
+    (name: string | undefined): void => {
+      load();
+      if (name !== undefined && mode.kind === 'reports') setMode({ ...mode, saved: name }, false);
+    },
+    [load, mode, setMode],
+  );
+  const listed = saved.filter((each, place) => place < MAX_LISTED || each === opened);
   return (
     <div ref={page} className="reports-page">
       <nav className="reports-nav" aria-label="Reports">
@@ -80,8 +98,8 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
             <li key={id}>
               <button
                 type="button"
-                aria-current={choices?.report === id ? 'page' : undefined}
-                onClick={() => change(carryChoices(id, choices))}
+                aria-current={report === id && !opened ? 'page' : undefined}
+                onClick={() => start(carryChoices(id, choices))}
               >
                 {definitionOf(id).title}
               </button>
@@ -96,11 +114,12 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
         {readsDonors && (
           <>
             <h2>Saved</h2>
-            {savedProblem !== '' && <p role="status">{savedProblem}</p>}
+            {/* The home and the list of all tell of it themselves. */}
+            {savedProblem !== '' && mode.kind === 'reports' && <TryAgain message={savedProblem} onTryAgain={load} />}
             <ul>
-              {saved.slice(0, MAX_LISTED).map((report) => (
+              {listed.map((report) => (
                 <li key={report.name}>
-                  <button type="button" onClick={() => open(report)}>
+                  <button type="button" aria-current={report === opened ? 'page' : undefined} onClick={() => open(report)}>
                     {report.title}
                   </button>
                 </li>
@@ -118,14 +137,17 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
           </>
         )}
       </nav>
-      {mode.kind === 'saved' ? (
+      {mode.kind === 'home' ? (
+        <HomePage {...{ provision, viewer, saved, savedProblem, onSessionChange }} onListAgain={load} />
+      ) : mode.kind === 'saved' ? (
         <SavedView provision={provision} name={mode.name} onOpen={open} onListed={setSaved} />
       ) : choices && offered.includes(choices.report) ? (
         <FaultBoundary key={choices.report} part="This report" resetKeys={[choices]}>
           <ReportView
             {...{ provision, viewer, client, choices, linked, onSessionChange, onShowGraphql }}
             onChange={change}
-            onSaved={load}
+            saved={opened}
+            onSaved={keep}
           />
         </FaultBoundary>
       ) : (
@@ -135,18 +157,19 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
             Choose a report, then a period. Every figure counts each gift once and says whether pending deposits are in it, and every table
             goes into a spreadsheet as it stands.
           </p>
+          {!choices && !readsDonors && <p>Reports of donors are left out, which you may not read. Ask your administrator for the right.</p>}
           {choices && (
             <p className="problem">You may not read this report, because it shows donors. Ask your administrator for the right.</p>
           )}
           <div className="report-actions">
-            <button type="button" className="main-button" onClick={() => change(defaultChoices('designations'))}>
+            <button type="button" className="main-button" onClick={() => start(defaultChoices('designations'))}>
               Try it: what each fund received last month
             </button>
           </div>
           <ul className="report-list">
             {offered.map((id) => (
               <li key={id}>
-                <button type="button" onClick={() => change(defaultChoices(id))}>
+                <button type="button" onClick={() => start(defaultChoices(id))}>
                   <strong>{definitionOf(id).title}</strong>
                   <span>{definitionOf(id).answers}</span>
                 </button>

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
+import { TryAgain } from '../look/try-again';
 import { SavedReportList } from '../dialogs/saved-report-list';
 import { listSavedReports, type SavedReport } from '../dialogs/saved-reports';
 import { describeChoices } from '../choices/choice-texts';
@@ -27,30 +28,34 @@ export function SavedView({ provision, name, onOpen, onListed }: SavedViewProps)
     },
     [onListed],
   );
-  const [problem, setProblem] = useState('');
+  const [problem, setProblem] = useState<{ readonly text: string; readonly isMissing: boolean }>();
+  const [turn, setTurn] = useState(0);
   useEffect(() => {
-    setProblem('');
+    setProblem(undefined);
     if (name === '') return undefined;
     let isGone = false;
     listSavedReports(provision, [name]).then(
       ([report]) => {
         if (isGone) return;
         if (report) onOpen(report);
-        else setProblem(`There is no saved report “${name}”. It may have been deleted.`);
+        else setProblem({ text: `There is no saved report “${name}”. It may have been deleted.`, isMissing: true });
       },
-      (error: unknown) => isGone || setProblem((error as Error).message),
+      (error: unknown) => isGone || setProblem({ text: (error as Error).message, isMissing: false }),
     );
     return () => {
       isGone = true;
     };
-  }, [provision, name, onOpen]);
+  }, [provision, name, onOpen, turn]);
   return (
     <main className="report" tabIndex={-1}>
       <h2>Saved reports</h2>
-      <p className="problem" role="alert">
-        {problem}
-      </p>
-      {(name === '' || problem !== '') && (
+      {problem?.isMissing === false && <TryAgain message={problem.text} onTryAgain={() => setTurn(turn + 1)} />}
+      {problem?.isMissing && (
+        <p className="problem" role="alert">
+          {problem.text}
+        </p>
+      )}
+      {(name === '' || problem?.isMissing) && (
         <SavedReportList
           {...{ provision, onOpen }}
           onListed={take}

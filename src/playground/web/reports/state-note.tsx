@@ -1,3 +1,4 @@
+import { TryAgain } from '../look/try-again';
 import { NotePrint } from '../tables/print-sheet';
 import type { FilterName } from '../choices/report-definitions';
 import { createCellFormat } from '../values/cell-format';
@@ -6,6 +7,7 @@ import type { ReportState } from './use-report';
 interface StateNoteProps {
   readonly title: string;
   readonly lines: readonly string[];
+  readonly onTryAgain: () => void;
   /** The condition without which the report does not run. */
   readonly needs: FilterName | undefined;
   readonly state: Exclude<ReportState, { readonly kind: 'done' }>;
@@ -23,7 +25,7 @@ const needTexts: { readonly [Name in FilterName]?: string } = {
 };
 
 /** Says why a report has no rows yet, on the screen and in a print. */
-export function StateNote({ title, lines, needs, state }: StateNoteProps) {
+export function StateNote({ title, lines, needs, state, onTryAgain }: StateNoteProps) {
   const text =
     state.kind === 'failed' ? state.message : state.kind === 'waiting' ? ((needs && needTexts[needs]) ?? '') : stateTexts[state.kind];
   const { kind } = state;
@@ -34,10 +36,10 @@ export function StateNote({ title, lines, needs, state }: StateNoteProps) {
           Reading… {state.progress && createCellFormat(navigator.languages).format(state.progress.rows, 'count')}
           {state.progress && ' rows'}
         </p>
+      ) : kind === 'failed' ? (
+        <TryAgain message={text} {...{ onTryAgain }} />
       ) : (
-        <p className={kind === 'failed' ? 'problem' : 'note'} role={kind === 'failed' ? 'alert' : undefined}>
-          {text}
-        </p>
+        <p className="note">{text}</p>
       )}
       <NotePrint {...{ title, lines }} note={text} />
     </>

@@ -20,8 +20,11 @@ interface Session extends SessionState {
   /** Logs in under a Provision, which becomes that of the page. */
   readonly login: (provision: string, username: string, password: string) => void;
   readonly logout: () => void;
-  /** Asks the gateway who is logged in. The session may change without this page, for instance in another tab. */
-  readonly refresh: () => void;
+  /**
+   * Asks the gateway who is logged in, after a request that has failed: the session may have ended. The part of the page that sent the request
+   * has told of the failure, which is not told again.
+   */
+  readonly check: () => void;
 }
 
 /** Hears what any tab learns of the session. A message that is sent by it goes to the other tabs alone. */
@@ -49,9 +52,9 @@ export function useSession(): Session {
 
   // Requests run one at a time, in order: the slow answer to an earlier request must not undo a login.
   const enqueue = useCallback(
-    (request: () => Promise<Transition>) => {
+    (request: () => Promise<Transition>, onFault = toProblem) => {
       const run = async (): Promise<void> => {
-        const transition = await request().catch(toProblem);
+        const transition = await request().catch(onFault);
         setState((before) => (before.provision === provision ? { ...before, ...transition(before) } : before));
       };
       queue.current = queue.current.then(run);
@@ -75,14 +78,20 @@ export function useSession(): Session {
     });
   }, [provision, enqueue]);
 
-  const refresh = useCallback(() => {
-    void enqueue(async () => {
-      const user = await fetchViewer(provision);
-      if (user) return () => loggedIn(user);
-      // An empty owner removes the rows that the ended session had loaded.
-      return (before) => ({ viewer: undefined, owner: '', problem: before.viewer ? ENDED : before.problem });
-    });
-  }, [provision, enqueue]);
+  const ask = useCallback(
+    (onFault?: typeof toProblem) => {
+      void enqueue(async () => {
+        const user = await fetchViewer(provision);
+        if (user) return () => loggedIn(user);
+        // An empty owner removes the rows that the ended session had loaded.
+        return (before) => ({ viewer: undefined, owner: '', problem: before.viewer ? ENDED : before.problem });
+      }, onFault);
+    },
+    [provision, enqueue],
+  );
+  // The session may change without this page, for instance in another tab.
+  const refresh = useCallback(() => ask(), [ask]);
+  const check = useCallback(() => ask((error) => (isElsewhere(error) ? toProblem(error) : () => ({}))), [ask]);
   const { viewer } = state;
   const isLoggedIn = viewer !== undefined;
   const lastUse = useRef(0);
@@ -133,7 +142,7 @@ export function useSession(): Session {
         return () => ({ viewer: undefined, owner: '', problem: undefined });
       });
     },
-    refresh,
+    check,
   };
 }
 

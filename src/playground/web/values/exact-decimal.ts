@@ -42,14 +42,14 @@ export function largestFirst(one: string | undefined, other: string | undefined)
   return difference < 0n ? -1 : Number(difference > 0n);
 }
 
-/** The part of a whole in percent, with two decimals; undefined where the whole is not more than zero. */
-export function toPercentage(part: string, whole: string): string | undefined {
+/** The part of a whole in percent, with two decimals unless it is told otherwise; undefined where the whole is not more than zero. */
+export function toPercentage(part: string, whole: string, decimals = 2): string | undefined {
   const [one, all] = [readDecimal(part), readDecimal(whole)];
   if (!one || !all || all.digits <= 0n) return undefined;
   const scale = Math.max(one.scale, all.scale);
-  const [share, unit] = [atScale(one, scale) * 20_000n, atScale(all, scale) * 2n];
+  const [share, unit] = [atScale(one, scale) * 200n * 10n ** BigInt(decimals), atScale(all, scale) * 2n];
   // Half of the last decimal rounds away from zero.
-  return writeDecimal({ digits: (share + (share < 0n ? -unit : unit) / 2n) / unit, scale: 2 });
+  return writeDecimal({ digits: (share + (share < 0n ? -unit : unit) / 2n) / unit, scale: decimals });
 }
 
 /**

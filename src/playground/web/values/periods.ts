@@ -9,6 +9,9 @@ export interface Period {
   readonly step?: Step | undefined;
 }
 
+/** A period with both of its ends. */
+type Dates = Required<Omit<Period, 'step'>>;
+
 /** Only one of the two is given. */
 interface Step {
   readonly months?: number;
@@ -51,6 +54,11 @@ export function findPeriod(text: string, now: Today): Period | undefined {
   // All time has no ends here, so that nothing compares it or writes its first year.
   if (text === 'all-time') return {};
   if (isPeriodName(text)) return { ...toPeriodDates(text, now), step: presets[text].step };
+  return findDates(text);
+}
+
+/** The dates of a text such as `2026-10-01..2026-10-31`; undefined for other texts. */
+export function findDates(text: string): Dates | undefined {
   const [startDate, endDate, ...others] = text.split('..');
   if (!isDate(startDate) || !isDate(endDate) || others.length > 0 || startDate > endDate) return undefined;
   return { startDate, endDate };
@@ -69,9 +77,20 @@ export const isDate = (text: string | undefined): text is string => {
 export const toKnownZone = (timeZone: string): string =>
   isTimeZone(timeZone) ? timeZone : new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** The ways to compare a period with another one. */
+/** The ways to compare a period with another one that have a name. */
 export const comparisons = { off: 'Off', before: 'The period before', 'last-year': 'The same of last year' } as const;
-export type Comparison = keyof typeof comparisons;
+/** A way that has a name, or the two dates of the other period, such as `2025-10-01..2025-10-31`. */
+export type Comparison = keyof typeof comparisons | `${string}..${string}`;
+
+const isNamed = (text: string): text is keyof typeof comparisons => Object.hasOwn(comparisons, text);
+export const isComparison = (text: string): text is Comparison => isNamed(text) || findDates(text) !== undefined;
+
+/** The period that a report is compared with, in words: its name, and “The other period” for two dates. */
+export const titleOfCompared = (comparison: Comparison): string => (isNamed(comparison) ? comparisons[comparison] : 'The other period');
+
+/** A comparison in words that say which period it is. */
+export const describeComparison = (comparison: Comparison): string =>
+  isNamed(comparison) ? comparisons[comparison] : comparison.replace('..', ' to ');
 
 /** The dates of a period that another one is compared with. */
 export interface ComparedPeriod {
@@ -83,19 +102,37 @@ export interface ComparedPeriod {
 
 /**
  * Finds the period to compare with. The period before one “to date” has the same days of the week, month, quarter or year before; that of whole months has
- * as many whole months; any other has as many days. A period without both ends has none.
+ * as many whole months; any other has as many days. A shorter month ends with its last day. A period without both ends has none.
  */
 export function findCompared({ startDate, endDate, step }: Period, comparison: Comparison): ComparedPeriod | undefined {
   if (comparison === 'off' || startDate === undefined || endDate === undefined) return undefined;
   const [start, end] = [parseDate(startDate), parseDate(endDate)];
+  const dates = findDates(comparison);
+  if (dates) return { ...dates, isByMonths: haveSameMonths({ startDate, endDate }, dates) };
   const isWholeMonths = start.day === 1 && end.compare(endOfMonth(end)) === 0;
+  // The last day of a month ends it, and yet a month to date has as many days of another month.
+  const isMonthToDate = step?.months === 1;
   const move = (by: Step): ComparedPeriod => {
     const [from, to] = [start.subtract(by), end.subtract(by)];
     const isByMonths = by.months !== undefined;
-    return { startDate: from.toString(), endDate: (isWholeMonths && isByMonths ? endOfMonth(to) : to).toString(), isByMonths };
+    return {
+      startDate: from.toString(),
+      endDate: (isWholeMonths && isByMonths && !isMonthToDate ? endOfMonth(to) : to).toString(),
+      isByMonths,
+    };
   };
   if (comparison === 'last-year') return move({ months: 12 });
   if (step !== undefined) return move(step);
-  if (isWholeMonths) return move({ months: (end.year - start.year) * 12 + end.month - start.month + 1 });
+  if (isWholeMonths) return move({ months: countMonths({ startDate, endDate }) });
   return move({ days: end.compare(start) + 1 });
 }
+
+/** The number of months that two dates are in or between. */
+function countMonths(dates: Dates): number {
+  const [start, end] = [parseDate(dates.startDate), parseDate(dates.endDate)];
+  return (end.year - start.year) * 12 + end.month - start.month + 1;
+}
+
+/** True for periods that begin on the same day of a month and are of as many months, so that each month has its own one in the other. */
+const haveSameMonths = (one: Dates, other: Dates): boolean =>
+  one.startDate.slice(-2) === other.startDate.slice(-2) && countMonths(one) === countMonths(other);

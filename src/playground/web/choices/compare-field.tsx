@@ -1,0 +1,36 @@
+import type { Today } from '../../../values/periods';
+import { useFieldFocus } from '../look/field-focus';
+import { comparisons, findCompared, findDates, findPeriod, type Comparison } from '../values/periods';
+import { ChoiceField } from './choice-field';
+import { DatesField } from './period-picker';
+
+interface CompareFieldProps {
+  /** The period of the report, which another one is compared with. */
+  readonly period: string;
+  readonly compare: Comparison;
+  readonly now: Today;
+  readonly onChange: (compare: Comparison) => void;
+}
+
+const DATES = 'dates';
+const choices = { ...comparisons, [DATES]: 'Other dates' } as const;
+
+/** Chooses the period that a report is compared with: by its name, or by two dates of its own. */
+export function CompareField({ period, compare, now, onChange }: CompareFieldProps) {
+  const { part, focusField } = useFieldFocus<HTMLDivElement>();
+  const dates = findDates(compare);
+  const choose = (chosen: keyof typeof choices): void => {
+    if (chosen !== DATES) return onChange(chosen);
+    const own = findPeriod(period, now) ?? {};
+    // The dates begin with those that are compared already. All time has no period beside it, so that this month is as good as any.
+    const known = findCompared(own, dates || compare === 'off' ? 'last-year' : compare) ?? findPeriod('this-month', now)!;
+    onChange(`${known.startDate!}..${known.endDate!}`);
+    focusField();
+  };
+  return (
+    <div ref={part} className="period">
+      <ChoiceField label="Compare with" {...{ choices }} value={dates ? DATES : (compare as keyof typeof comparisons)} onChange={choose} />
+      {dates && <DatesField label="Dates to compare with" {...dates} onChange={(text) => onChange(text as Comparison)} />}
+    </div>
+  );
+}

@@ -1,0 +1,273 @@
+import { useEffect, useMemo, useState } from 'react';
+import type { HomeQuery } from '../../../generated/operations/graphql';
+import { findToday } from '../../../values/periods';
+import { defaultChoices, toAddress, type ReportChoices } from '../choices/report-choices';
+import type { ReportId } from '../choices/report-definitions';
+import type { SavedReport } from '../dialogs/saved-reports';
+import { TryAgain } from '../look/try-again';
+import { isStopped } from '../rows/gateway-faults';
+import { mayReadDonors, type Viewer } from '../session/gateway-client';
+import { createCellFormat, toWord, writeSigned } from '../values/cell-format';
+import { toKnownZone, type ComparedPeriod } from '../values/periods';
+import { fetchHome, toDifference, toHomeDays, type Difference, type HomeDays } from './home-figures';
+
+interface HomePageProps {
+  readonly provision: string;
+  readonly viewer: Viewer;
+  /** The saved reports that the menu names. */
+  readonly saved: readonly SavedReport[];
+  /** Says that the saved reports could not be read; empty otherwise. */
+  readonly savedProblem: string;
+  /** Reads the saved reports again. */
+  readonly onListAgain: () => void;
+  /** Called when the figures could not be read: the session may have ended. */
+  readonly onSessionChange: () => void;
+}
+
+type HomeState =
+  | { readonly kind: 'reading' }
+  | { readonly kind: 'done'; readonly figures: HomeQuery }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** More saved reports than these are in the list of all. */
+const MAX_SAVED = 6;
+
+const linkTo = (report: ReportId, choices: Partial<ReportChoices> = {}): string => toAddress({ ...defaultChoices(report), ...choices });
+
+/** Where the books stand today. Each figure is a link to the report that shows it. */
+export function HomePage({ provision, viewer, saved, savedProblem, onListAgain, onSessionChange }: HomePageProps) {
+  const timeZone = toKnownZone(viewer.timeZone);
+  const { today, fiscalYearStart } = findToday({ ...viewer, timeZone });
+  const days = useMemo(() => toHomeDays({ today, fiscalYearStart }), [today, fiscalYearStart]);
+  const [turn, setTurn] = useState(0);
+  const [state, setState] = useState<HomeState>({ kind: 'reading' });
+  useEffect(() => {
+    const controller = new AbortController();
+    setState({ kind: 'reading' });
+    fetchHome(provision, days, controller.signal).then(
+      (figures) => controller.signal.aborted || setState({ kind: 'done', figures }),
+      (error: unknown) => {
+        if (controller.signal.aborted || isStopped(error)) return;
+        setState({ kind: 'failed', message: (error as Error).message });
+        onSessionChange();
+      },
+    );
+    return () => controller.abort();
+  }, [provision, days, turn, onSessionChange]);
+  const readsDonors = mayReadDonors(viewer);
+  const tryAgain = (): void => {
+    setTurn(turn + 1);
+    onListAgain();
+  };
+  return (
+    <main className="report home" tabIndex={-1}>
+      <header>
+        <h2>The books today</h2>
+        <p>
+          {longDate.format(toTime(today))}, by the clock of {timeZone}. Each gift counts once, and pending deposits are included.
+        </p>
+      </header>
+      {state.kind === 'reading' && <p role="status">Reading…</p>}
+      {state.kind === 'failed' && <TryAgain message={state.message} onTryAgain={tryAgain} />}
+      {state.kind === 'done' &&
+        (state.figures.dataVersion ? (
+          <Figures {...{ days, timeZone, readsDonors }} figures={state.figures} />
+        ) : (
+          <p>The books are empty: nothing has been imported yet. Ask your administrator for an import.</p>
+        ))}
+      <section aria-label="Saved reports">
+        <h3>Saved reports</h3>
+        {!readsDonors && <p>Saved reports may show donors, which you may not read. Ask your administrator for the right.</p>}
+        {/* A gateway that cannot be reached has said so above. */}
+        {savedProblem !== '' && state.kind !== 'failed' && <TryAgain message={savedProblem} onTryAgain={onListAgain} />}
+        {readsDonors && savedProblem === '' && saved.length === 0 && (
+          <p>None yet. “Save” on a report gives it a title, an address and a place here.</p>
+        )}
+        {saved.length > 0 && (
+          <ul className="home-saved">
+            {saved.slice(0, MAX_SAVED).map(({ name, title }) => (
+              <li key={name}>
+                <a href={`#saved/${name}`}>{title}</a>
+              </li>
+            ))}
+            {saved.length > MAX_SAVED && (
+              <li>
+                <a href="#saved/">All {saved.length} saved reports</a>
+              </li>
+            )}
+          </ul>
+        )}
+      </section>
+    </main>
+  );
+}
+
+const longDate = new Intl.DateTimeFormat(navigator.languages, { dateStyle: 'full', timeZone: 'UTC' });
+const mediumDate = new Intl.DateTimeFormat(navigator.languages, { dateStyle: 'medium', timeZone: 'UTC' });
+const toTime = (date: string): Date => new Date(`${date}T00:00:00Z`);
+const writeDates = (start: string, end: string): string => mediumDate.formatRange(toTime(start), toTime(end));
+
+interface FiguresProps {
+  readonly days: HomeDays;
+  readonly timeZone: string;
+  readonly readsDonors: boolean;
+  readonly figures: HomeQuery;
+}
+
+function Figures({ days, timeZone, readsDonors, figures }: FiguresProps) {
+  const { format } = createCellFormat(navigator.languages);
+  const { month, againstYear, pending, dataVersion, closedThrough } = figures;
+  const { startDate, today, monthBefore, yearBefore } = days;
+  return (
+    <>
+      <dl className="home-cards">
+        {month && (
+          <div className="card">
+            <dt>This month so far</dt>
+            <dd>
+              <a href={linkTo('deposits', { period: 'month-to-date' })}>{format(month.all.byTransaction.amount, 'money')}</a>
+              <span>
+                {countOf(month.all.transactions, 'gift')} of {writeDates(startDate, today)}
+              </span>
+              <span>{format(month.pending.byTransaction.amount, 'money')} of it is pending</span>
+              <Against
+                href={linkTo('deposits', { period: 'month-to-date', compare: 'before' })}
+                period={monthBefore}
+                of={toDifference(month)}
+              />
+              <Against
+                href={linkTo('deposits', { period: 'month-to-date', compare: 'last-year' })}
+                period={yearBefore}
+                of={toDifference(againstYear)}
+              />
+            </dd>
+          </div>
+        )}
+        {pending && (
+          <div className="card">
+            <dt>Pending: not at the bank yet</dt>
+            <dd>
+              <a href={linkTo('pending')}>{format(pending.all.byTransaction.amount, 'money')}</a>
+              <span>
+                {countOf(pending.all.transactions, 'gift')} in {countOf(pending.all.deposits, 'deposit')}, of all dates
+              </span>
+            </dd>
+          </div>
+        )}
+        {dataVersion && (
+          <div className="card">
+            <dt>Last change of the books</dt>
+            <dd>
+              <a href={linkTo('history')}>{format(dataVersion.recordedAt, 'instant', timeZone)}</a>
+              <span>
+                Change {format(dataVersion.number, 'count')}, {toWord(dataVersion.cause).toLowerCase()}: {describeChange(dataVersion)}
+              </span>
+              <span>{closedThrough ? `Closed through ${format(closedThrough, 'date')}` : 'No month is closed'}</span>
+            </dd>
+          </div>
+        )}
+      </dl>
+      <RecentDeposits {...{ days, readsDonors, figures }} />
+    </>
+  );
+}
+
+interface AgainstProps {
+  /** The report that compares both. */
+  readonly href: string;
+  readonly period: ComparedPeriod;
+  readonly of: Difference | undefined;
+}
+
+/** Says what came in on the same days of another month, and how much more or less it is now. */
+function Against({ href, period: { startDate, endDate }, of }: AgainstProps) {
+  if (!of) return null;
+  const { format } = createCellFormat(navigator.languages);
+  return (
+    <span>
+      <a href={href}>
+        {writeSigned(of.difference, 'money', navigator.languages)} (
+        {of.percentage === undefined ? 'no percentage' : writePercentage(of.percentage)})
+      </a>{' '}
+      against {format(of.amount, 'money')} of {writeDates(startDate, endDate)}
+    </span>
+  );
+}
+
+const percent = new Intl.NumberFormat([...navigator.languages], {
+  style: 'unit',
+  unit: 'percent',
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+  signDisplay: 'exceptZero',
+});
+const writePercentage = (percentage: string): string => percent.format(percentage as Intl.StringNumericLiteral);
+
+function RecentDeposits({ days, readsDonors, figures: { deposits, recent } }: Pick<FiguresProps, 'days' | 'readsDonors' | 'figures'>) {
+  const { format } = createCellFormat(navigator.languages);
+  if (!deposits || !recent) return null;
+  const all = linkTo('bank-tie-out', { period: `${days.recentDate}..${days.today}`, pending: 'WITH' });
+  /** The gifts of a deposit: with donors for those who may read them. */
+  const giftsOf = (deposit: string): string => linkTo(readsDonors ? 'gifts' : 'largest', { period: 'all-time', pending: 'WITH', deposit });
+  return (
+    <section aria-label="Deposits of the last ten days">
+      <h3>Deposits of the last ten days</h3>
+      {deposits.nodes.length === 0 ? (
+        <p>
+          None since {format(days.recentDate, 'date')}. <a href={linkTo('bank-tie-out')}>Deposits of last month</a>
+        </p>
+      ) : (
+        <>
+          <table className="home-deposits">
+            <thead>
+              <tr>
+                <th scope="col">Date</th>
+                <th scope="col">Deposit</th>
+                <th scope="col">Status</th>
+                <th scope="col">Gifts</th>
+                <th scope="col">Received</th>
+              </tr>
+            </thead>
+            <tbody>
+              {deposits.nodes.map(({ depositId, depositDate, status, totals }) => (
+                <tr key={depositId}>
+                  <td>{format(depositDate, 'date')}</td>
+                  <td>
+                    <a href={giftsOf(depositId)}>{depositId}</a>
+                  </td>
+                  <td>{toWord(status)}</td>
+                  <td>{format(totals?.transactions ?? null, 'count')}</td>
+                  <td>{format(totals?.byTransaction.amount ?? null, 'money')}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          <p>
+            <a href={all}>
+              {recent.all.deposits > deposits.nodes.length
+                ? `All ${countOf(recent.all.deposits, 'deposit')}`
+                : countOf(recent.all.deposits, 'deposit')}
+            </a>{' '}
+            since {format(days.recentDate, 'date')}: {format(recent.all.byTransaction.amount, 'money')} in{' '}
+            {countOf(recent.all.transactions, 'gift')}
+          </p>
+        </>
+      )}
+    </section>
+  );
+}
+
+const countOf = (count: number, thing: string): string =>
+  `${createCellFormat(navigator.languages).format(count, 'count')} ${thing}${count === 1 ? '' : 's'}`;
+
+function describeChange({ linesAdded, linesChanged, linesRemoved }: NonNullable<HomeQuery['dataVersion']>): string {
+  const { format } = createCellFormat(navigator.languages);
+  const parts = [
+    [linesAdded, 'added'],
+    [linesChanged, 'changed'],
+    [linesRemoved, 'removed'],
+  ] as const;
+  const told = parts.filter(([count]) => count > 0);
+  if (told.length === 0) return 'no line is different';
+  return told.map(([count, verb], n) => `${n === 0 ? countOf(count, 'line') : format(count, 'count')} ${verb}`).join(', ');
+}

@@ -61,7 +61,7 @@ describe('an analyst', () => {
     await page.getByLabel('Search in these rows').fill('MULLER');
     await status(page, '10 of 40 rows');
     expect(new Set(await column(page, 2))).toEqual(new Set(['Zoë Müller']));
-    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('button', { name: 'Filter these rows' }).click();
     await page.getByLabel('amount from').fill('10,000');
     await page.getByLabel('amount to').fill('20,234.50');
     await status(page, '3 of 40 rows');
@@ -74,7 +74,7 @@ describe('an analyst', () => {
     await page.getByLabel('Search in these rows').fill('');
     await status(page, '5 of 40 rows');
     // Filters that are not shown filter nothing.
-    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('button', { name: 'Filter these rows' }).click();
     await status(page, '40 rows');
     expect(faults).toEqual([]);
     await page.context().close();
@@ -287,7 +287,7 @@ describe('an analyst', () => {
 
   test.each(['light', 'dark'] as const)('uses all of it on a narrow screen, in the %s theme', async (colorScheme) => {
     const { page } = await open({ colorScheme, viewport: { width: 390, height: 844 } });
-    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('button', { name: 'Filter these rows' }).click();
     await table(page).focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Shift+ArrowDown');

@@ -37,7 +37,7 @@ test('an analyst asks for May as it was at its end, and after a change', async (
   const { page, faults } = await gateway.visit({ hash: `#reports/designations?${PERIOD}`, now: NOW, locale: 'en-US' });
   await logIn(page);
   await page.getByRole('cell', { name: '140.00' }).first().waitFor();
-  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('button', { name: 'Narrow the report' }).click();
   await page.getByRole('menuitem', { name: 'State of the books' }).click();
   const editor = page.getByRole('form', { name: 'State of the books' });
   // The books of today are not over yet.
@@ -59,7 +59,7 @@ test('an analyst asks for May as it was at its end, and after a change', async (
   await page.keyboard.press('Escape');
   expect(name).toBe('designations-2024-05-01-2024-05-31-as-of-2024-05-31.csv');
   expect(content).toContain('100.00');
-  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('button', { name: 'Narrow the report' }).click();
   await page.getByRole('menuitem', { name: 'State of the books' }).click();
   expect(await editor.getByLabel('End of the day').inputValue()).toBe('2024-05-31');
   await editor.getByLabel('or after change').fill('2');
@@ -106,21 +106,21 @@ test('an analyst who asks for a day before the first change reads which states t
 test('an analyst in Germany takes the number as “History of the books” writes it, and loses the state with an empty field', async () => {
   const { page, faults } = await gateway.visit({ hash: `#reports/designations?${PERIOD}`, now: NOW, locale: 'de-DE' });
   await logIn(page);
-  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('button', { name: 'Narrow the report' }).click();
   await page.getByRole('menuitem', { name: 'State of the books' }).click();
   const editor = page.getByRole('form', { name: 'State of the books' });
   await editor.getByLabel('or after change').fill('1.234');
   await editor.getByRole('button', { name: 'Set' }).click();
   await until(() => page.url().endsWith('&state=1234'), 15_000);
   await page.getByRole('alert').getByText('There is no state of the books after change 1234.').waitFor();
-  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('button', { name: 'Narrow the report' }).click();
   await page.getByRole('menuitem', { name: 'State of the books' }).click();
   await editor.getByLabel('or after change').fill('');
   await editor.getByRole('button', { name: 'Set' }).click();
   await until(() => page.url().endsWith(PERIOD), 15_000);
   // The editor follows the chip.
   await page.evaluate(`location.hash += '&state=2024-05-31'`);
-  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('button', { name: 'Narrow the report' }).click();
   await page.getByRole('menuitem', { name: 'State of the books' }).click();
   await page.getByRole('button', { name: /Books: at the end/ }).click();
   await until(async () => (await editor.getByLabel('End of the day').inputValue()) === '', 15_000);

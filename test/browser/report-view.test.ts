@@ -131,7 +131,7 @@ test('an analyst’s search and sorting stay when the report runs again, and ano
 
 test('an analyst is told that a filter cannot be read', async () => {
   const { page, faults } = await open('#reports/designations?period=this-year', 'de-DE');
-  await page.getByRole('button', { name: 'Filters' }).click();
+  await page.getByRole('button', { name: 'Filter these rows' }).click();
   await page.getByLabel('To this fund from').fill('10.499,00x');
   const alert = page.getByRole('alert').filter({ hasText: 'The filter of “To this fund” is no number, so it filters nothing.' });
   await alert.waitFor();
@@ -232,7 +232,7 @@ test('an analyst is told which parts of a link could not be read, and sees whole
   await alert.waitFor();
   for (const mode of ['GraphQL', 'Reports']) await page.getByRole('button', { name: mode, exact: true }).click();
   await alert.waitFor();
-  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('button', { name: 'Narrow the report' }).click();
   expect(await page.getByRole('menuitem').allInnerTexts()).toEqual(['State of the books']);
   await page.keyboard.press('Escape');
   await choose(page, 'Period', 'This year');

@@ -305,7 +305,7 @@ describe('an analyst of books with namesakes and large amounts', () => {
       'Bar chart of Received by donor: Ada Lovelace (12, Springfield) has the most, 1,000,000,000,000.99.',
     );
     expect(await summaryOf('designations?period=all-time')).toContain('Wells (3) has the most');
-    await page.getByRole('button', { name: '+ Filter' }).click();
+    await page.getByRole('button', { name: 'Narrow the report' }).click();
     await page.getByRole('menuitem', { name: 'Donor' }).click();
     await page.keyboard.type('love');
     await page.getByRole('option', { name: 'Ada Lovelace' }).filter({ hasText: 'No. 12 · Springfield' }).waitFor();

@@ -7,9 +7,11 @@ import './look/controls.css';
 import './look/playground.css';
 import './look/results.css';
 import './look/table.css';
+import './look/print.css';
 import './look/frame.css';
 import './look/fields.css';
 import './look/reports.css';
+import './look/report.css';
 import './look/dialogs.css';
 
 const app = document.getElementById('app');

@@ -9,6 +9,7 @@ import type { ReportPlan } from './use-report';
 interface FigureCardsProps {
   readonly plan: ReportPlan;
   readonly figures: ReportFigures;
+  readonly isBrief: boolean;
 }
 
 const NO_COMPARED_ROWS =
@@ -23,21 +24,42 @@ interface Card {
   readonly change?: Change | null | undefined;
 }
 
-/** Shows the totals of a report, large, each with what it counts. Every gift is counted once. */
-export function FigureCards({ plan, figures }: FigureCardsProps) {
+/** Shows the totals of a report, large, each with what it counts. Every gift is counted once. They are a line high while they are brief. */
+export function FigureCards({ plan, figures, isBrief }: FigureCardsProps) {
+  const { format, sign } = createCellFormat(navigator.languages);
+  const then = plan.choices.compare === 'before' ? 'before' : 'last year';
+  return (
+    <section className="cards" aria-label="Totals">
+      <dl data-brief={isBrief ? '' : undefined}>
+        {toCards(plan, figures).map(({ title, value, kind, note, before, change }) => (
+          <div key={title} className="card">
+            <dt>{title}</dt>
+            <dd>
+              <strong>{format(value, kind)}</strong>
+              {note && <span className="card-note">{note}</span>}
+              {before !== undefined && (
+                <span>
+                  {then}: {format(before, kind)}
+                </span>
+              )}
+              {change && (
+                <span>
+                  {sign(change.difference, kind)} ({sign(change.percentage, 'percent')})
+                </span>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** What the reader of the figures must know, in sentences; empty where there is nothing. */
+export function describeNotes({ choices, compared, comparesRows, ...plan }: ReportPlan, { all }: ReportFigures): string {
   const { format } = createCellFormat(navigator.languages);
-  const { all } = figures;
-  const { choices, compared, comparesRows } = plan;
   const received = choices.funds.length > 0 ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received';
-  const notes = [
-    ...(all.splitTransactions > 0
-      ? [
-          `${format(all.splitTransactions, 'count')} ${all.splitTransactions === 1 ? 'gift is' : 'gifts are'} split over several funds. ${received} counts each of them once.`,
-        ]
-      : []),
-    ...describeBasis(choices),
-    ...(isUnderWay(plan) ? ['This period is not over yet. Compare a period “to date” to compare as many days.'] : []),
-    ...(choices.pending === 'WITHOUT' ? ['Pending deposits are left out.'] : []),
+  return [
     ...(choices.limit > 0 && all.transactions > choices.limit
       ? [
           `The figures are of all ${format(all.transactions, 'count')} gifts. The rows are the ${format(choices.limit, 'count')} largest of them.`,
@@ -46,37 +68,20 @@ export function FigureCards({ plan, figures }: FigureCardsProps) {
     ...(compared ? [`${comparisons[choices.compare]}: ${describePeriod(choices, compared)}.`] : []),
     ...(compared && !comparesRows ? [NO_COMPARED_ROWS] : []),
     ...(choices.compare !== 'off' && !compared ? ['All time has no period before it to compare with.'] : []),
-  ];
-  return (
-    <section className="cards" aria-label="Totals">
-      <dl>
-        {toCards(plan, figures).map(({ title, value, kind, note, before, change }) => (
-          <div key={title} className="card">
-            <dt>{title}</dt>
-            <dd>
-              <strong>{format(value, kind)}</strong>
-              {note && <span>{note}</span>}
-              {before !== undefined && (
-                <span>
-                  {format(before, kind)} {choices.compare === 'before' ? 'in the period before' : 'in the year before'}
-                  {change &&
-                    `: ${sign(change.difference)}${format(change.difference, kind)} (${sign(change.percentage ?? 0)}${format(change.percentage, 'percent')})`}
-                </span>
-              )}
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {notes.length > 0 && <p role="note">{notes.join(' ')}</p>}
-    </section>
-  );
+    ...(isUnderWay(compared, plan) ? ['This period is not over yet. Compare a period “to date” to compare as many days.'] : []),
+    ...describeBasis(choices),
+    ...(choices.pending === 'WITHOUT' ? ['Pending deposits are left out.'] : []),
+    ...(all.splitTransactions > 0
+      ? [
+          `${format(all.splitTransactions, 'count')} ${all.splitTransactions === 1 ? 'gift is' : 'gifts are'} split over several funds. ${received} counts each of them once.`,
+        ]
+      : []),
+  ].join(' ');
 }
 
 /** True for a period that is compared although days of it are still to come. */
-const isUnderWay = ({ compared, period, today }: ReportPlan): boolean =>
+const isUnderWay = (compared: ReportPlan['compared'], { period, today }: Pick<ReportPlan, 'period' | 'today'>): boolean =>
   compared !== undefined && period.endDate !== undefined && period.endDate > today;
-
-const sign = (value: string | number): string => (Number(value) > 0 ? '+' : '');
 
 function toCards({ choices, compared }: ReportPlan, { all, pending, compared: other, change }: ReportFigures): Card[] {
   const before = <Value,>(read: (figures: Figures) => Value): Value | undefined => (compared && other ? read(other.all) : undefined);
@@ -86,7 +91,7 @@ function toCards({ choices, compared }: ReportPlan, { all, pending, compared: ot
     title: isShare ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received',
     value: all.byTransaction.amount,
     kind: 'money',
-    note: isShare ? 'with what they give to other funds' : pendingNote,
+    note: isShare ? 'to all funds' : pendingNote,
     before: before(({ byTransaction }) => byTransaction.amount),
     change: change?.amountByTransaction,
   };

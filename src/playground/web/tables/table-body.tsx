@@ -7,7 +7,7 @@ import type { MeasureText } from './column-widths';
 import { TableRow } from './table-rows';
 import type { Row } from '../values/table-types';
 
-export const ROW_HEIGHT = 30;
+export const ROW_HEIGHT = 28;
 /** Rows that are in the page above and below the visible ones. */
 const OVERSCAN = 12;
 

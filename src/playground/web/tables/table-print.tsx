@@ -102,7 +102,7 @@ type TableSheetProps = Pick<TablePrintProps, 'table' | 'print' | 'columns' | 'co
 };
 
 function TableSheet({ table, print, columns, conditions, arranged, totals, isPart, hasTotals, rows }: TableSheetProps) {
-  const { format } = createCellFormat(navigator.languages);
+  const { cell, format } = createCellFormat(navigator.languages);
   const toCount = (count: number): string => format(count, 'count');
   const count = arranged?.count ?? table.count;
   const missing = count - rows.length;
@@ -138,7 +138,7 @@ function TableSheet({ table, print, columns, conditions, arranged, totals, isPar
               <tr key={place}>
                 {part.map(({ column, place: at }) => (
                   <td key={column.id} className={column.kind}>
-                    {format(row[at] ?? null, column.kind, column.timeZone)}
+                    {cell(row[at] ?? null, column)}
                   </td>
                 ))}
               </tr>

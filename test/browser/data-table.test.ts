@@ -101,11 +101,11 @@ describe('an analyst', () => {
     await page.getByRole('button', { name: 'Columns' }).focus();
     await page.keyboard.press('Enter');
     const menu = page.getByRole('dialog', { name: 'Columns' });
-    await menu.getByRole('button', { name: 'Move amount left' }).focus();
+    await menu.getByRole('button', { name: 'Move amount up' }).focus();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
     // The focus goes with the column that moves.
-    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Move amount left');
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Move amount up');
     expect(await titles(page)).toEqual(['transactionId', 'amount', 'donorLastName', 'depositDate']);
     await menu.getByRole('checkbox', { name: 'depositDate' }).focus();
     await page.keyboard.press('Space');

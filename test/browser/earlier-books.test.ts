@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { succeed } from '../support/command';
 import { createOrganization, importLines, v2Line } from '../support/gateway';
-import { logIn, openPlayground } from '../support/playground-browser';
+import { logIn, openPlayground, untilDonorIs } from '../support/playground-browser';
 import { until } from '../support/until';
 
 const NOW = '2024-06-15T12:00:00Z';
@@ -195,14 +195,11 @@ test('whoever has a donor’s gifts open loses the name with the next run after 
   const report = { as: organization, hash: `#reports/donor?${PERIOD}&donor=7`, now: NOW, locale: 'en-US' };
   const { page, faults } = await gateway.visit(report);
   await logIn(page);
-  await page.getByText(/^Donor: Zelda Quirk/).waitFor();
+  await untilDonorIs(page, /^Zelda Quirk/);
   const erase = ['donor', 'erase', '--organization', organization.name, '--donor', '7', '--reason', 'Request 1'];
   await succeed({ DATABASE_URL: gateway.database.url }, erase);
   await page.getByRole('button', { name: 'Run again' }).click();
-  await page
-    .getByText(/^Donor: \(no name\) \(7\)/)
-    .first()
-    .waitFor();
+  await untilDonorIs(page, /^\(no name\) \(7\)/);
   await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
   const sheet = page.locator('.print-sheet');
   await sheet.getByText('Donor: (no name) (7)').waitFor({ state: 'attached' });

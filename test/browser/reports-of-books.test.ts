@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { defaultChoices, toAddress, type ReportChoices } from '../../src/playground/web/choices/report-choices';
 import { definitionOf, reportDefinitions, type ReportId } from '../../src/playground/web/choices/report-definitions';
 import { createOrganization, importLines, v2Line, type TestOrganization } from '../support/gateway';
-import { logIn, openPlayground } from '../support/playground-browser';
+import { logIn, openPlayground, untilDonorIs } from '../support/playground-browser';
 import { createOracle, summaryBook, toCents, toMoney, type SummaryLine } from '../support/summary-oracle';
 import { until } from '../support/until';
 import { readXlsx } from '../support/xlsx-reader';
@@ -277,7 +277,7 @@ describe('an analyst of books with namesakes and large amounts', () => {
       const texts = await rows();
       for (const words of names) expect([hash, words, has(texts, ...words)]).toEqual([hash, words, true]);
     }
-    await page.getByText('Donor: Ada Lovelace (13, Shelbyville)').waitFor();
+    await untilDonorIs(page, /^Ada Lovelace \(13, Shelbyville\)$/);
     await page.getByRole('button', { name: 'Print' }).click();
     await page.locator('.print-sheet').waitFor({ state: 'attached' });
     expect(await page.locator('.print-sheet').textContent()).toContain('Donor: Ada Lovelace (13, Shelbyville)');

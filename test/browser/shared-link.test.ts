@@ -104,7 +104,8 @@ describe('an analyst who narrows the rows of a report', () => {
     await page.getByRole('button', { name: 'Filter these rows' }).click();
     await page.getByLabel('Received from').fill('1,000.00');
     await page.getByText('7 of 16 rows').waitFor();
-    await page.getByRole('button', { name: 'Received', exact: true }).click();
+    // The first press begins with the largest amount.
+    for (let press = 0; press < 2; press++) await page.getByRole('button', { name: 'Received', exact: true }).click();
     // The link is copied at once: the page does not wait for more to be typed.
     await page.getByLabel('Search in these rows').fill('angstrom1');
     const link = await copyLink(page);

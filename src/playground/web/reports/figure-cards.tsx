@@ -3,6 +3,7 @@ import type { ColumnKind } from '../values/table-types';
 import { describeBasis, describePeriod } from '../choices/choice-texts';
 import { comparisons } from '../values/periods';
 import { definitionOf, type PendingChoice } from '../choices/report-definitions';
+import { isOfDonor } from './donor-lines';
 import type { Change, Figures, ReportFigures } from './report-figures';
 import type { ReportPlan } from './use-report';
 
@@ -19,6 +20,8 @@ interface Card {
   readonly title: string;
   readonly value: string | number | null;
   readonly kind: ColumnKind;
+  /** True for a figure of the organization's own costs. */
+  readonly isCost?: boolean;
   readonly note?: string | undefined;
   readonly before?: string | number | null | undefined;
   readonly change?: Change | null | undefined;
@@ -113,6 +116,7 @@ function toCards({ choices, compared }: ReportPlan, { all, pending, compared: ot
     title: `Net${ofGifts}`,
     value: all.byTransaction.netAmount,
     kind: 'money',
+    isCost: true,
     note: isByNet ? pendingNote : undefined,
     before: before(({ byTransaction }) => byTransaction.netAmount),
     change: change?.netAmountByTransaction,
@@ -126,6 +130,7 @@ function toCards({ choices, compared }: ReportPlan, { all, pending, compared: ot
       title: `Fees${ofGifts}`,
       value: all.byTransaction.feeAmount,
       kind: 'money',
+      isCost: true,
       before: before(({ byTransaction }) => byTransaction.feeAmount),
     },
     ...(isByNet ? [] : [net]),
@@ -153,10 +158,11 @@ function noteUnknown({ byAllocation: { unknown } }: Figures): string | undefined
 
 const joinNotes = (...notes: readonly (string | undefined)[]): string => notes.filter((note) => note !== undefined).join(', ');
 
-/** The figures of a report in one line, such as “Received: 1,234.50 (pending included)”, for a print. */
+/** The figures of a report in one line, such as “Received: 1,234.50 (pending included)”, for a print. A sheet for a donor says no fees. */
 export function describeFigures(plan: ReportPlan, figures: ReportFigures): string {
   const { format } = createCellFormat(navigator.languages);
   return toCards(plan, figures)
+    .filter(({ isCost = false }) => !isCost || !isOfDonor(plan))
     .map(({ title, value, kind, note }) => `${title}: ${format(value, kind)}${note === undefined ? '' : ` (${note})`}`)
     .join('; ');
 }

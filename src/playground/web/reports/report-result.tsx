@@ -9,6 +9,7 @@ import type { TableClient } from '../rows/table-client';
 import type { Row } from '../values/table-types';
 import { describeFigures, describeNotes, FigureCards } from './figure-cards';
 import { toConditions, toPrintLines, writeValue } from '../choices/choice-texts';
+import { isOfDonor, OWN_COSTS } from './donor-lines';
 import { describeCrossings } from './period-crossings';
 import { BridgeChart, BridgeTable, describeBridge } from './change-bridge';
 import { ReportChart } from './report-chart';
@@ -67,7 +68,7 @@ export function ReportOutcome({
   // The figures give their height to the rows while somebody reads these.
   const [isScrolled, setIsScrolled] = useState(false);
   const [seen, setSeen] = useState<{ readonly of: ShownTable; readonly view: TableView }>();
-  const { plan, table, figures, bridge, crossings, late } = result;
+  const { plan, table, figures, bridge, crossings, donor, late } = result;
   const { choices } = plan;
   const notes = figures ? describeNotes(plan, figures) : '';
   const crossed = useMemo(() => describeCrossings(plan, crossings), [plan, crossings]);
@@ -84,8 +85,9 @@ export function ReportOutcome({
     const shown = toConditions(choices, nameOf, writeValue).map(({ text }) => text);
     const told = figures ? [describeFigures(plan, figures)] : bridge ? [describeBridge({ choices, bridge })] : [];
     const found = [...told, ...[crossed, describeLate(late)].filter((each) => each !== undefined)];
-    return [...toPrintLines(plan, organization), ...shown, ...found];
-  }, [plan, organization, choices, nameOf, figures, bridge, crossed, late]);
+    const [whose = organization, ...others] = toPrintLines(plan, organization);
+    return [whose, ...donor, ...others, ...shown, ...found];
+  }, [plan, organization, donor, choices, nameOf, figures, bridge, crossed, late]);
   const totals = useMemo(() => (figures && choices.limit === 0 ? toTotals(figures, columns) : undefined), [figures, columns, choices]);
   const { figures: pivoted, shown, tooMany } = usePivot({ client, table, choices, columns, totals, shape });
   // A view of a table that is shown no more is of other rows.
@@ -118,7 +120,10 @@ export function ReportOutcome({
     return opens && ((row: Row) => (isKept(columns, row) ? `${opens} ${String(row[place])}` : undefined));
   }, [columns, opens]);
   const books = describeBooks(table.version, choices.state !== '');
-  const print = useMemo(() => ({ title, lines, books, timeZone: plan.timeZone }), [title, lines, books, plan]);
+  const print = useMemo(
+    () => ({ title, lines, books, timeZone: plan.timeZone, leftOut: isOfDonor(plan) ? OWN_COSTS : [] }),
+    [title, lines, books, plan],
+  );
   const isPart = shown !== undefined && view !== undefined && view.arranged.count < shown.table.count;
   const fileName = toFileName(plan);
   const chartPrint = isPart ? { ...print, lines: [...lines, ALL_ROWS_DRAWN] } : print;

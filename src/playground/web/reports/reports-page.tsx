@@ -3,6 +3,7 @@ import { ClosesDialog } from './closes-dialog';
 import { listSavedReports, type SavedReport } from '../dialogs/saved-reports';
 import { findToday } from '../../../values/periods';
 import { toKnownZone } from '../values/periods';
+import { useArrowMenu } from '../look/arrow-menu';
 import { FaultBoundary } from '../look/fault-boundary';
 import { NO_REPORT, type PageMode, type SetMode } from './page-mode';
 import { mayClose, mayReadDonors, type Viewer } from '../session/gateway-client';
@@ -31,6 +32,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
   const { choices, view: linked } = mode.kind === 'reports' ? mode : NO_REPORT;
   const change = useCallback((next: ReportChoices) => setMode({ kind: 'reports', choices: next }), [setMode]);
   const page = useRef<HTMLDivElement>(null);
+  const menu = useArrowMenu<HTMLElement>();
   const place = `${mode.kind} ${choices?.report ?? ''}`;
   const lastPlace = useRef(place);
   // The button that opens a report goes with the view that it stands in, and the focus would be lost with it.
@@ -73,7 +75,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
   );
   return (
     <div ref={page} className="reports-page">
-      <nav className="reports-nav" aria-label="Reports">
+      <nav ref={menu} className="reports-nav" aria-label="Reports">
         <h2>Reports</h2>
         <ul>
           {offered.map((id) => (

@@ -10,7 +10,7 @@ import { createTextMeasure, widthOfContent, widthOfTitle, type MeasureText } fro
 import { useCellSelection } from './cell-selection';
 import { describeArrangement, describeUnreadable, toArrangement, type KeptView, type TypedFilters } from '../rows/filter-text';
 import { TablePrint } from './table-print';
-import { TableBody } from './table-body';
+import { bringColumnIntoView, TableBody } from './table-body';
 import { useTableEdges } from './table-edges';
 import type { TableClient } from '../rows/table-client';
 import { TotalsRow, toTotal, type GivenTotals } from './table-rows';
@@ -107,6 +107,16 @@ export function DataTable({
   const layout = useColumnLayout(columns, layoutName, needed);
   useTableEdges(frame, onScrolled);
   const { shown } = layout;
+  const justShown = useRef<string>(undefined);
+  useEffect(() => {
+    const place = shown.findIndex(({ column }) => column.id === justShown.current);
+    justShown.current = undefined;
+    if (place >= 0 && frame.current) bringColumnIntoView(frame.current, place);
+  }, [shown, frame]);
+  const show = (id: string, isShown: boolean): void => {
+    if (isShown) justShown.current = id;
+    layout.show(id, isShown);
+  };
   const selection = useCellSelection({ client, table: table.id, frame, rows, columns: shown, onOpenRow });
   const conditions = describeArrangement(rows.arrangement ?? arrangement, columns, createCellFormat(navigator.languages).format);
   const hasTotals = Boolean(totals) || columns.some(({ adds }) => adds);
@@ -138,7 +148,8 @@ export function DataTable({
   return (
     <div className="data-table">
       <TableToolbar
-        {...{ hasFilters, layout, isPart, conditions, notices }}
+        layout={{ ...layout, show }}
+        {...{ hasFilters, isPart, conditions, notices }}
         field={searchField}
         typed={typedSearch}
         onType={setTypedSearch}

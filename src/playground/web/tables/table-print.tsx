@@ -109,7 +109,8 @@ function TableSheet({ table, print, columns, conditions, arranged, totals, isPar
   const all = `${toCount(table.count)} ${table.count === 1 ? 'row' : 'rows'}`;
   const part = isPart ? `${toCount(count)} of ${all}, searched or filtered` : all;
   const cut = missing > 0 && rows.length === MAX_ROWS ? `; only the first ${toCount(rows.length)} are printed` : '';
-  const parts = toParts(columns);
+  const printed = columns.filter(({ column }) => !print.leftOut?.includes(column.id));
+  const parts = toParts(printed);
   return (
     <PrintSheet title={print.title} lines={[...print.lines, ...conditions]} isWide={columns.some(({ column }) => column.isCompact)}>
       <p>

@@ -181,6 +181,38 @@ describe.each(ways)('an analyst in %s with the %s', (name, hands: Hands) => {
       );
     }));
 
+  test('sees funds by month, the largest first', () =>
+    doTask(async (analyst) => {
+      const funds = [...groupsOf(between('2024-05-01', '2024-05-31'), 'designation')].map(([fund, of]) => ({
+        fund,
+        ...oracle.totalsOf(of).byAllocation,
+      }));
+      const [largest] = funds.filter(({ amount }) => amount !== null).sort((one, other) => toCents(other.amount!) - toCents(one.amount!));
+      await analyst.openReport('Designations');
+      await analyst.choose('Divide by', 'Month');
+      await analyst.find('columnheader', 'Share');
+      const [first] = await analyst.rows();
+      expect([first![0], first![2]]).toEqual([largest!.fund, shown(largest!.amount)]);
+    }));
+
+  test('sorts the donors of the year by what they gave, and opens the first', () =>
+    doTask(async (analyst) => {
+      const donors = [
+        ...groupsOf(
+          book.filter(({ donor_id: donor }) => donor !== 0),
+          'donor_id',
+        ),
+      ].map(([id, of]) => ({ id, received: received(of) }));
+      const nobody = received(book.filter(({ donor_id: donor }) => donor === 0));
+      const most = Math.max(...[...donors.map(({ received: amount }) => amount), nobody].map(toCents));
+      await analyst.openReport('Donors');
+      await analyst.cards();
+      await analyst.press('button', 'Received');
+      await analyst.page.waitForSelector('[aria-sort=descending]');
+      const [first] = await analyst.rows();
+      expect(first![5]).toBe(shown(toMoney(most)));
+    }));
+
   test('chooses other dates', () =>
     doTask(async (analyst) => {
       await analyst.openReport('Money received');

@@ -5,6 +5,11 @@ import { until } from '../support/until';
 
 const NOW = '2024-06-15T12:00:00Z';
 const WIDE_NAME = 'The fund for the library, its books and its readers';
+/** A gift of nobody has no contact either. */
+const NOBODY = {
+  ...{ donor_id: 0, donor_first_name: '', donor_last_name: '', address1: '', address2: '', address3: '', city: '', state: '', zip: '' },
+  ...{ phone: '', email_address: '' },
+};
 const gateway = openPlayground({
   lines: Array.from({ length: 60 }, (_, n) =>
     v2Line({
@@ -16,7 +21,7 @@ const gateway = openPlayground({
       },
       ...{ designation_id: 100 + Math.floor(n / 2), designation: n < 2 ? WIDE_NAME : `Fund ${Math.floor(n / 2)}` },
       ...{ amount: `${n + 1}.50`, net_amount: `${n + 1}.00`, fee_amount: '0.50', allocation_amount: `${n + 1}.50` },
-      ...(n === 3 && { donor_id: 0, donor_first_name: '', donor_last_name: '' }),
+      ...(n === 3 && NOBODY),
     }),
   ),
 });

@@ -17,8 +17,8 @@ const NO_ROWS: readonly Row[] = [];
 const MIN_WIDTH = 64;
 /** No column is wider at first, whatever an id holds. */
 const MAX_WIDTH = 600;
-/** The width of texts, which may be cut, where all columns have room, and where they do not. The names of rows stand in the first column. */
-const [MAX_TEXT, LEAST_TEXT, LEAST_NAME] = [340, 130, 190];
+/** The width of texts, which may be cut, where all columns have room, and where they do not. */
+const [MAX_TEXT, LEAST_TEXT] = [340, 220];
 const WIDTH_STEP = 24;
 
 /** A column that is shown. */
@@ -132,7 +132,7 @@ export function useColumnLayout(
   const leasts = visible.map(({ id }, n) => {
     const [column, size = MIN_WIDTH] = [byId.get(id)?.column, sizes[n]];
     if (isFrozen || !column || isNeverCut(column)) return size;
-    return Math.min(size, Math.max(needed[id]?.title ?? 0, n === 0 ? LEAST_NAME : LEAST_TEXT));
+    return Math.min(size, Math.max(needed[id]?.title ?? 0, LEAST_TEXT));
   });
   const move = (id: string, to: string): void => {
     const next = order.filter((each) => each !== id);

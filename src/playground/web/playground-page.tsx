@@ -56,8 +56,8 @@ export function PlaygroundPage() {
   };
   return (
     <>
-      <SkipLink />
       <header className="bar">
+        <SkipLink />
         <h1 className="bar-name">Deposit Gateway</h1>
         <nav aria-label="Modes">
           {(Object.keys(modeTitles) as ModeName[]).map((name) => (

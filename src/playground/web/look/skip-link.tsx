@@ -2,7 +2,7 @@
 export function SkipLink() {
   return (
     <a
-      href="#content"
+      href="#app"
       className="skip-link"
       onClick={(event) => {
         // The part of the address behind `#` is the report.

@@ -69,6 +69,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme, an analyst who needs
     [1440, 900, 1],
     [1280, 800, 1],
     [820, 1180, 1],
+    [768, 1024, 1],
     [390, 844, 1],
     // A window of 1280 by 800 at a zoom of 200 %.
     [640, 400, 2],

@@ -61,7 +61,7 @@ describe('an analyst', () => {
     await page.getByLabel('Search in these rows').fill('MULLER');
     await status(page, '10 of 40 rows');
     expect(new Set(await column(page, 2))).toEqual(new Set(['Zoë Müller']));
-    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('button', { name: 'Filter these rows' }).click();
     await page.getByLabel('amount from').fill('10,000');
     await page.getByLabel('amount to').fill('20,234.50');
     await status(page, '3 of 40 rows');
@@ -74,7 +74,7 @@ describe('an analyst', () => {
     await page.getByLabel('Search in these rows').fill('');
     await status(page, '5 of 40 rows');
     // Filters that are not shown filter nothing.
-    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('button', { name: 'Filter these rows' }).click();
     await status(page, '40 rows');
     expect(faults).toEqual([]);
     await page.context().close();
@@ -101,11 +101,11 @@ describe('an analyst', () => {
     await page.getByRole('button', { name: 'Columns' }).focus();
     await page.keyboard.press('Enter');
     const menu = page.getByRole('dialog', { name: 'Columns' });
-    await menu.getByRole('button', { name: 'Move amount left' }).focus();
+    await menu.getByRole('button', { name: 'Move amount up' }).focus();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
     // The focus goes with the column that moves.
-    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Move amount left');
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Move amount up');
     expect(await titles(page)).toEqual(['transactionId', 'amount', 'donorLastName', 'depositDate']);
     await menu.getByRole('checkbox', { name: 'depositDate' }).focus();
     await page.keyboard.press('Space');
@@ -287,7 +287,7 @@ describe('an analyst', () => {
 
   test.each(['light', 'dark'] as const)('uses all of it on a narrow screen, in the %s theme', async (colorScheme) => {
     const { page } = await open({ colorScheme, viewport: { width: 390, height: 844 } });
-    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('button', { name: 'Filter these rows' }).click();
     await table(page).focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Shift+ArrowDown');

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { succeed } from '../support/command';
 import { createOrganization, importLines, v2Line } from '../support/gateway';
-import { logIn, openPlayground } from '../support/playground-browser';
+import { logIn, openPlayground, untilDonorIs } from '../support/playground-browser';
 import { until } from '../support/until';
 
 const NOW = '2024-06-15T12:00:00Z';
@@ -37,7 +37,7 @@ test('an analyst asks for May as it was at its end, and after a change', async (
   const { page, faults } = await gateway.visit({ hash: `#reports/designations?${PERIOD}`, now: NOW, locale: 'en-US' });
   await logIn(page);
   await page.getByRole('cell', { name: '140.00' }).first().waitFor();
-  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('button', { name: 'Narrow the report' }).click();
   await page.getByRole('menuitem', { name: 'State of the books' }).click();
   const editor = page.getByRole('form', { name: 'State of the books' });
   // The books of today are not over yet.
@@ -59,7 +59,7 @@ test('an analyst asks for May as it was at its end, and after a change', async (
   await page.keyboard.press('Escape');
   expect(name).toBe('designations-2024-05-01-2024-05-31-as-of-2024-05-31.csv');
   expect(content).toContain('100.00');
-  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('button', { name: 'Narrow the report' }).click();
   await page.getByRole('menuitem', { name: 'State of the books' }).click();
   expect(await editor.getByLabel('End of the day').inputValue()).toBe('2024-05-31');
   await editor.getByLabel('or after change').fill('2');
@@ -106,21 +106,21 @@ test('an analyst who asks for a day before the first change reads which states t
 test('an analyst in Germany takes the number as “History of the books” writes it, and loses the state with an empty field', async () => {
   const { page, faults } = await gateway.visit({ hash: `#reports/designations?${PERIOD}`, now: NOW, locale: 'de-DE' });
   await logIn(page);
-  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('button', { name: 'Narrow the report' }).click();
   await page.getByRole('menuitem', { name: 'State of the books' }).click();
   const editor = page.getByRole('form', { name: 'State of the books' });
   await editor.getByLabel('or after change').fill('1.234');
   await editor.getByRole('button', { name: 'Set' }).click();
   await until(() => page.url().endsWith('&state=1234'), 15_000);
   await page.getByRole('alert').getByText('There is no state of the books after change 1234.').waitFor();
-  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('button', { name: 'Narrow the report' }).click();
   await page.getByRole('menuitem', { name: 'State of the books' }).click();
   await editor.getByLabel('or after change').fill('');
   await editor.getByRole('button', { name: 'Set' }).click();
   await until(() => page.url().endsWith(PERIOD), 15_000);
   // The editor follows the chip.
   await page.evaluate(`location.hash += '&state=2024-05-31'`);
-  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('button', { name: 'Narrow the report' }).click();
   await page.getByRole('menuitem', { name: 'State of the books' }).click();
   await page.getByRole('button', { name: /Books: at the end/ }).click();
   await until(async () => (await editor.getByLabel('End of the day').inputValue()) === '', 15_000);
@@ -195,14 +195,11 @@ test('whoever has a donor’s gifts open loses the name with the next run after 
   const report = { as: organization, hash: `#reports/donor?${PERIOD}&donor=7`, now: NOW, locale: 'en-US' };
   const { page, faults } = await gateway.visit(report);
   await logIn(page);
-  await page.getByText(/^Donor: Zelda Quirk/).waitFor();
+  await untilDonorIs(page, /^Zelda Quirk/);
   const erase = ['donor', 'erase', '--organization', organization.name, '--donor', '7', '--reason', 'Request 1'];
   await succeed({ DATABASE_URL: gateway.database.url }, erase);
   await page.getByRole('button', { name: 'Run again' }).click();
-  await page
-    .getByText(/^Donor: \(no name\) \(7\)/)
-    .first()
-    .waitFor();
+  await untilDonorIs(page, /^\(no name\) \(7\)/);
   await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
   const sheet = page.locator('.print-sheet');
   await sheet.getByText('Donor: (no name) (7)').waitFor({ state: 'attached' });

@@ -110,12 +110,12 @@ test('an analyst sees funds by month with the money of the books: as a table, a 
 
 test('an analyst chooses the figure of a pivot or the list, and sends a link that shows the same', async () => {
   const { page, faults } = await open(HASH);
-  await page.getByLabel('Show', { exact: true }).selectOption('Unknown shares, a column for each month');
+  await page.getByLabel('Show', { exact: true }).selectOption('Unknown shares by month');
   await until(async () => (await titles(page)).at(-1) === 'Share');
   expect((await cells(page, '.table-body [role=row]')).map((row) => [row[1], row.at(-2)])).toEqual(
     expect.arrayContaining(funds.map((fund) => [String(fund), String(unknownOf(fund))])),
   );
-  await page.getByRole('button', { name: 'Filters' }).click();
+  await page.getByRole('button', { name: 'Filter these rows' }).click();
   await page.getByLabel('Mar 2024 from').fill('1');
   await page.getByText(/^\d+ of \d+ rows/).waitFor();
   const count = await page.locator('.table-count').textContent();

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import type { Locator, Page } from 'playwright-core';
 import { v2Line } from '../support/gateway';
-import { logIn, openPlayground } from '../support/playground-browser';
+import { logIn, openPlayground, untilDonorIs } from '../support/playground-browser';
 import { until } from '../support/until';
 import { readXlsx } from '../support/xlsx-reader';
 
@@ -72,7 +72,7 @@ test('an analyst finds the chosen columns again, in the next period and on the n
   expect(before).toEqual(['Designation', 'Fund number', 'Gifts', 'To this fund', 'Of which pending']);
   await page.getByRole('button', { name: 'Columns' }).click();
   await page.getByLabel('Gifts', { exact: true }).uncheck();
-  const toTheLeft = page.getByRole('button', { name: 'Move To this fund left' });
+  const toTheLeft = page.getByRole('button', { name: 'Move To this fund up' });
   while (await toTheLeft.isEnabled()) await toTheLeft.click();
   await page.keyboard.press('Escape');
   const chosen = await titles(page);
@@ -99,7 +99,7 @@ test('an analyst finds the columns of a comparison where they were, after a look
   const { page, faults } = await open('#reports/designations?period=last-month&compare=before');
   await page.getByRole('table').waitFor();
   await page.getByRole('button', { name: 'Columns' }).click();
-  const toTheLeft = page.getByRole('button', { name: 'Move Difference left' });
+  const toTheLeft = page.getByRole('button', { name: 'Move Difference up' });
   while (await toTheLeft.isEnabled()) await toTheLeft.click();
   await page.keyboard.press('Escape');
   const chosen = await titles(page);
@@ -131,7 +131,7 @@ test('an analyst’s search and sorting stay when the report runs again, and ano
 
 test('an analyst is told that a filter cannot be read', async () => {
   const { page, faults } = await open('#reports/designations?period=this-year', 'de-DE');
-  await page.getByRole('button', { name: 'Filters' }).click();
+  await page.getByRole('button', { name: 'Filter these rows' }).click();
   await page.getByLabel('To this fund from').fill('10.499,00x');
   const alert = page.getByRole('alert').filter({ hasText: 'The filter of “To this fund” is no number, so it filters nothing.' });
   await alert.waitFor();
@@ -147,7 +147,7 @@ test('an analyst compares rows only with rows that are their partners', async ()
   await page.getByText(/The rows are not compared, because/).waitFor();
   await page.getByRole('table').waitFor();
   expect(await titles(page)).not.toContain('Difference');
-  expect(await page.locator('.card').first().innerText()).toContain('10.50 in the period before: +10.50 (+100%)');
+  expect(await page.locator('.card').first().innerText()).toContain('before: 10.50\n+10.50 (+100.0%)');
   await choose(page, 'Divide by', 'Month');
   await until(async () => (await titles(page)).includes('Difference'));
   expect(await page.getByText(/The rows are not compared, because/).count()).toBe(0);
@@ -215,7 +215,7 @@ test('an analyst finds under a column the sum of its rows, or a dash', async () 
 test('an analyst sees a dash for a percentage of a loss, and finds an empty cell in its files', async () => {
   const { page, faults } = await open('#reports/designations?period=2020-02-01..2020-02-29&compare=before');
   await page.getByRole('table').waitFor();
-  expect((await cards(page))[0]).toEqual(['Received', '2,670.00\npending included\n-2,215.00 in the period before: +4,885.00 (–)']);
+  expect((await cards(page))[0]).toEqual(['Received', '2,670.00\npending included\nbefore: -2,215.00\n+4,885.00 (–)']);
   const place = (await titles(page)).indexOf('Difference in %');
   const row = (selector: string): Promise<string[]> => page.locator(`${selector} [role=cell]`).allInnerTexts();
   expect([(await row('[data-row="0"]'))[place], (await row('.table-totals'))[place]]).toEqual(['–', '–']);
@@ -232,7 +232,7 @@ test('an analyst is told which parts of a link could not be read, and sees whole
   await alert.waitFor();
   for (const mode of ['GraphQL', 'Reports']) await page.getByRole('button', { name: mode, exact: true }).click();
   await alert.waitFor();
-  await page.getByRole('button', { name: '+ Filter' }).click();
+  await page.getByRole('button', { name: 'Narrow the report' }).click();
   expect(await page.getByRole('menuitem').allInnerTexts()).toEqual(['State of the books']);
   await page.keyboard.press('Escape');
   await choose(page, 'Period', 'This year');
@@ -248,9 +248,9 @@ test('an analyst takes the period along to the next report, and the donor to the
   await page.getByRole('cell', { name: 'D3', exact: true }).waitFor();
   expect(page.url()).toContain('#reports/bank-tie-out?period=2024-04-01..2024-04-30');
   await page.evaluate(`location.hash = '#reports/donor?donor=7'`);
-  await page.getByText(/^Donor: \D/).waitFor();
+  await untilDonorIs(page, /^\D/);
   await page.getByRole('button', { name: 'Year-end of a donor' }).click();
-  await page.getByText(/^Donor: \D/).waitFor();
+  await untilDonorIs(page, /^\D/);
   await page.getByRole('button', { name: 'GraphQL', exact: true }).click();
   await page.getByRole('button', { name: 'Reports', exact: true }).click();
   expect(page.url()).toContain('#reports/year-end?donor=7');
@@ -390,7 +390,7 @@ describe('an analyst who saves a report', () => {
   test('proposes no donor’s name for its title, which becomes a part of an address', async () => {
     const { page, faults } = await open('#reports/donor?period=last-month&donor=7');
     await page.getByRole('table').waitFor();
-    await page.getByText(/^Donor: \D/).waitFor();
+    await untilDonorIs(page, /^\D/);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     expect(await page.getByRole('dialog').getByLabel('Title').inputValue()).toBe('A donor’s gifts, Last month, Donor: No. 7');
     expect(faults).toEqual([]);

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { defaultChoices, toAddress, type ReportChoices } from '../../src/playground/web/choices/report-choices';
 import { definitionOf, reportDefinitions, type ReportId } from '../../src/playground/web/choices/report-definitions';
 import { createOrganization, importLines, v2Line, type TestOrganization } from '../support/gateway';
-import { logIn, openPlayground } from '../support/playground-browser';
+import { logIn, openPlayground, untilDonorIs } from '../support/playground-browser';
 import { createOracle, summaryBook, toCents, toMoney, type SummaryLine } from '../support/summary-oracle';
 import { until } from '../support/until';
 import { readXlsx } from '../support/xlsx-reader';
@@ -277,7 +277,7 @@ describe('an analyst of books with namesakes and large amounts', () => {
       const texts = await rows();
       for (const words of names) expect([hash, words, has(texts, ...words)]).toEqual([hash, words, true]);
     }
-    await page.getByText('Donor: Ada Lovelace (13, Shelbyville)').waitFor();
+    await untilDonorIs(page, /^Ada Lovelace \(13, Shelbyville\)$/);
     await page.getByRole('button', { name: 'Print' }).click();
     await page.locator('.print-sheet').waitFor({ state: 'attached' });
     expect(await page.locator('.print-sheet').textContent()).toContain('Donor: Ada Lovelace (13, Shelbyville)');
@@ -305,7 +305,7 @@ describe('an analyst of books with namesakes and large amounts', () => {
       'Bar chart of Received by donor: Ada Lovelace (12, Springfield) has the most, 1,000,000,000,000.99.',
     );
     expect(await summaryOf('designations?period=all-time')).toContain('Wells (3) has the most');
-    await page.getByRole('button', { name: '+ Filter' }).click();
+    await page.getByRole('button', { name: 'Narrow the report' }).click();
     await page.getByRole('menuitem', { name: 'Donor' }).click();
     await page.keyboard.type('love');
     await page.getByRole('option', { name: 'Ada Lovelace' }).filter({ hasText: 'No. 12 · Springfield' }).waitFor();

@@ -164,6 +164,20 @@ describe('a table of the worker', () => {
     expect(shownRows(storeRows(columns, rows, LOCALES), { filters: [{ column: 'name', text }] })).toEqual(isKept ? rows : []);
   });
 
+  test.each([
+    ['en-US', 'Feb 3, 2024', '02/03/2024'],
+    ['de-DE', '03.02.2024', '2024-02-03'],
+    ['fr-FR', '3 févr. 2024', '03/02/2024'],
+    ['es-ES', '3 feb 2024', '03/02/2024'],
+    ['sv-SE', '3 feb. 2024', '2024-02-03'],
+    ['ja-JP', '2024/02/03', '2024-02-03'],
+  ])('finds a day by its date as the page of %s writes it, %s or %s, and no other day', (locale, shown, typed) => {
+    const days = Array.from({ length: 29 }, (_, n): Row => ['Ada', 3, '3.00', '3.00', `2024-02-${String(n + 1).padStart(2, '0')}`]);
+    const store = storeRows(columns, [...days, ['Ada', 3, '3.00', '3.00', '2024-03-02']], [locale]);
+    for (const search of [shown, typed, `ada ${shown}`])
+      expect([search, shownRows(store, { search }).map((row) => row[4])]).toEqual([search, ['2024-02-03']]);
+  });
+
   test('finds amounts as a person writes them', () => {
     const rows: Row[] = [
       ['a', 1, '1234.50', null, null],

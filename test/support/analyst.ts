@@ -97,10 +97,14 @@ export class Analyst {
     await this.page.waitForFunction(`!document.querySelector('[role=dialog]') && document.activeElement.matches('main button')`);
   }
 
-  /** Opens a report of the list beside it. */
+  /** Opens a report of the list beside it. On a keyboard, the list is one stop, and arrows move in it. */
   async openReport(title: string): Promise<void> {
     const button = await this.page.waitForSelector(`::-p-xpath(//nav[@aria-label='Reports']//button[normalize-space()="${title}"])`);
-    await this.activate(button!);
+    if (this.hands === 'mouse') return this.activate(button!);
+    const stop = await this.page.waitForSelector(`nav[aria-label=Reports] button[tabindex='0']`);
+    await this.activate(stop!, 'none');
+    await this.until(`document.activeElement.textContent.trim() === ${JSON.stringify(title)}`, 'ArrowDown');
+    await this.page.keyboard.press('Enter');
   }
 
   /** Turns to a tab. On a keyboard, arrows move between tabs. */

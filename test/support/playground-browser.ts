@@ -148,6 +148,10 @@ export async function execute(page: Page): Promise<void> {
 export const untilFocusIsOn = (page: Page, name: string): Promise<void> =>
   until(async () => (await page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.textContent')) === name);
 
+/** Waits until the field of a report's donor shows a name. */
+export const untilDonorIs = (page: Page, name: RegExp): Promise<void> =>
+  until(async () => name.test(await page.getByRole('combobox', { name: 'Donor' }).inputValue()), 15_000);
+
 /** What stands on a sheet of paper: its sentences, the cells of its rows, and the number of its pictures. */
 export interface PrintedSheet {
   readonly lines: readonly string[];

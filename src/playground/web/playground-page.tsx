@@ -1,6 +1,7 @@
 import { lazy, Suspense, useCallback, useEffect, useState, type ReactNode } from 'react';
 import type { EditorTexts } from './files/file-url';
 import { FaultBoundary, ReloadButton } from './look/fault-boundary';
+import { SkipLink } from './look/skip-link';
 import { HOME_ADDRESS, NO_REPORT, usePageMode, type PageMode } from './reports/page-mode';
 import { useSession } from './session/session-state';
 import { SignInPage } from './session/sign-in-page';
@@ -55,6 +56,7 @@ export function PlaygroundPage() {
   return (
     <>
       <header className="bar">
+        <SkipLink />
         <h1 className="bar-name">
           <a href={HOME_ADDRESS} aria-current={isHome ? 'page' : undefined}>
             Deposit Gateway

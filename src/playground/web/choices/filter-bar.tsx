@@ -26,12 +26,12 @@ interface FilterBarProps {
 /** Shows the conditions of a report, each with a way to take it away, and adds others. */
 export function FilterBar({ provision, choices, filters, needs, names, today, timeZone, onChange }: FilterBarProps) {
   const [chosen, setChosen] = useState<FilterName>();
-  const bar = useRef<HTMLDivElement>(null);
   const adder = useRef<HTMLButtonElement>(null);
   const { part: editor, focusField } = useFieldFocus<HTMLDivElement>();
   const isMissing = lacksCondition(choices);
-  const open = chosen ?? (isMissing ? needs : undefined);
-  const chips = toConditions(choices, names.nameOf, writeValue);
+  const isField = needs === 'donor';
+  const open = chosen ?? (isMissing && !isField ? needs : undefined);
+  const chips = toConditions(choices, names.nameOf, writeValue).filter(({ id }) => !isField || id !== 'donor');
   const close = (): void => {
     setChosen(undefined);
     adder.current?.focus();
@@ -51,10 +51,10 @@ export function FilterBar({ provision, choices, filters, needs, names, today, ti
     if (!hasRemoved.current) return;
     hasRemoved.current = false;
     if (isMissing) focusField();
-    else if (chips.length === 0) (adder.current ?? bar.current)?.focus();
+    else if (chips.length === 0) (adder.current ?? document.querySelector<HTMLElement>('main'))?.focus();
   });
   return (
-    <div ref={bar} className="filters" tabIndex={-1}>
+    <>
       {chips.length > 0 && (
         <TagGroup
           className="chips"
@@ -80,13 +80,13 @@ export function FilterBar({ provision, choices, filters, needs, names, today, ti
       )}
       {filters.length > 0 && (
         <MenuTrigger>
-          <Button ref={adder} className="field-button">
-            + Filter
+          <Button ref={adder} className="field-button narrow-button">
+            Narrow the report
           </Button>
           <Popover className="popover">
             <Menu
               className="menu"
-              aria-label="Filters"
+              aria-label="Narrow the report by"
               onAction={(name) => {
                 setChosen(name as FilterName);
                 focusField();
@@ -111,7 +111,7 @@ export function FilterBar({ provision, choices, filters, needs, names, today, ti
           )}
         </div>
       )}
-    </div>
+    </>
   );
 }
 

@@ -14,6 +14,8 @@ export interface Found {
 interface FinderFieldProps {
   readonly label: string;
   readonly placeholder: string;
+  /** The name of the thing that is chosen now, for a field that shows it. Another one takes its place. */
+  readonly chosen?: string;
   /** Finds things by the beginning of words of their names. Throws an Error whose message the field shows. */
   readonly find: (search: string, signal: AbortSignal) => Promise<readonly Found[]>;
   readonly onChoose: (found: Found) => void;
@@ -23,8 +25,10 @@ interface FinderFieldProps {
 const PAUSE_MS = 150;
 
 /** Finds a thing by typing a part of its name. The gateway searches, without regard to case and accents. */
-export function FinderField({ label, placeholder, find, onChoose }: FinderFieldProps) {
-  const [text, setText] = useState('');
+export function FinderField({ label, placeholder, chosen = '', find, onChoose }: FinderFieldProps) {
+  const [typed, setTyped] = useState<string>();
+  // Nobody looks for the name that is chosen already.
+  const text = typed ?? '';
   const [found, setFound] = useState<{ readonly of: string; readonly items: readonly Found[]; readonly problem?: string }>();
   useEffect(() => {
     const unwanted = new AbortController();
@@ -47,8 +51,12 @@ export function FinderField({ label, placeholder, find, onChoose }: FinderFieldP
     <ComboBox
       className="finder"
       items={items}
-      inputValue={text}
-      onInputChange={setText}
+      inputValue={typed ?? chosen}
+      // The list tells the text anew when it opens and closes.
+      onInputChange={(next) => setTyped((before) => (before === undefined && next === chosen ? undefined : next))}
+      onBlur={() => {
+        if (chosen !== '') setTyped(undefined);
+      }}
       value={null}
       menuTrigger="focus"
       allowsEmptyCollection
@@ -58,12 +66,12 @@ export function FinderField({ label, placeholder, find, onChoose }: FinderFieldP
         const item = items.find(({ id }) => id === key);
         if (!item) return;
         onChoose(item);
-        setText('');
+        setTyped(undefined);
       }}
     >
       <Label>{label}</Label>
       <div className="finder-field">
-        <Input placeholder={placeholder} />
+        <Input placeholder={placeholder} onFocus={(event) => event.currentTarget.select()} />
         <Button className="small-button" aria-label={`Show ${label}`}>
           ▾
         </Button>

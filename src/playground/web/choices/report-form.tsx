@@ -2,6 +2,8 @@ import type { GroupBy } from '../../../generated/operations/graphql';
 import type { Today } from '../../../values/periods';
 import { ChoiceField } from './choice-field';
 import { FilterBar } from './filter-bar';
+import { FinderField } from './finder-field';
+import { FoldedLine } from '../look/folded-line';
 import { PeriodPicker } from './period-picker';
 import { CompareField } from './compare-field';
 import type { ReportChoices } from './report-choices';
@@ -27,16 +29,25 @@ export function ReportForm({ provision, now, timeZone, readsDonors, choices, nam
   if (rows === 'versions') return null;
   const set = (change: Partial<ReportChoices>): void => onChange({ ...choices, ...change });
   return (
-    <section className="report-form" aria-label="Choices of the report">
-      <PeriodPicker period={choices.period} now={now} onChange={(period) => set({ period })} />
-      {!hasFixedDates && (
-        <ChoiceField label="Counts by" choices={dateBases} value={choices.dateBasis} onChange={(dateBasis) => set({ dateBasis })} />
+    <FoldedLine label="Choices of the report">
+      {needs === 'donor' && (
+        <FinderField
+          label="Donor"
+          placeholder="Part of a name, in any order"
+          chosen={choices.donor === undefined ? '' : names.nameOf('donor', choices.donor)}
+          find={names.findDonors}
+          onChoose={({ id }) => set({ donor: Number(id) })}
+        />
       )}
+      <PeriodPicker period={choices.period} now={now} onChange={(period) => set({ period })} />
+      <FilterBar
+        {...{ provision, choices, needs, names, timeZone, onChange }}
+        today={now.today}
+        // A report of one donor has a field of its own for the donor.
+        filters={filters.filter((name) => name !== 'donor' || (readsDonors && needs !== 'donor'))}
+      />
       {isComparable(definition) && (
         <CompareField {...{ now }} period={choices.period} compare={choices.compare} onChange={(compare) => set({ compare })} />
-      )}
-      {!hasFixedPending && (
-        <ChoiceField label="Pending deposits" choices={pendingChoices} value={choices.pending} onChange={(pending) => set({ pending })} />
       )}
       {splitBy && (
         <ChoiceField
@@ -54,11 +65,12 @@ export function ReportForm({ provision, now, timeZone, readsDonors, choices, nam
           onChange={(limit) => set({ limit: Number(limit) })}
         />
       )}
-      <FilterBar
-        {...{ provision, choices, needs, names, timeZone, onChange }}
-        today={now.today}
-        filters={readsDonors ? filters : filters.filter((name) => name !== 'donor')}
-      />
-    </section>
+      {!hasFixedPending && (
+        <ChoiceField label="Pending deposits" choices={pendingChoices} value={choices.pending} onChange={(pending) => set({ pending })} />
+      )}
+      {!hasFixedDates && (
+        <ChoiceField label="Counts by" choices={dateBases} value={choices.dateBasis} onChange={(dateBasis) => set({ dateBasis })} />
+      )}
+    </FoldedLine>
   );
 }

@@ -28,7 +28,7 @@ interface DownloadDialogProps {
 export function DownloadDialog(props: DownloadDialogProps) {
   return (
     <DialogTrigger>
-      <Button>Download</Button>
+      <Button className="main-button">Download</Button>
       <ModalDialog title={`Download “${props.report.title}”`} isWide>
         {(close) => <DownloadForm {...props} onClose={close} />}
       </ModalDialog>

@@ -3,7 +3,7 @@ import { ChartFrame } from '../charts/chart-frame';
 import { toLength, type DrawnChart } from '../charts/drawn-chart';
 import type { FileFact } from '../files/file-content';
 import type { PrintHead } from '../tables/print-sheet';
-import { createCellFormat, writeSigned } from '../values/cell-format';
+import { createCellFormat } from '../values/cell-format';
 import { atScale, readDecimal, writeDecimal } from '../values/exact-decimal';
 import type { ReportChoices } from '../choices/report-choices';
 import type { BridgeStep, ChangeBridge, Figures } from './report-figures';
@@ -63,9 +63,8 @@ const sharesTitle = ({ funds }: ReportChoices): string =>
 
 /** Writes what a step adds with its sign. The ends have none. */
 function write(value: string | number | null, kind: 'money' | 'count', step: Step): string {
-  return value === null || isEnd(step)
-    ? createCellFormat(navigator.languages).format(value, kind)
-    : writeSigned(value, kind, navigator.languages);
+  const { format, sign } = createCellFormat(navigator.languages);
+  return isEnd(step) ? format(value, kind) : sign(value, kind);
 }
 
 /** The shares of a step, and how many of them are unknown. */

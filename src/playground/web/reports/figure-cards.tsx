@@ -3,12 +3,14 @@ import type { ColumnKind } from '../values/table-types';
 import { describeBasis, describePeriod } from '../choices/choice-texts';
 import { findDates, titleOfCompared, type Comparison } from '../values/periods';
 import { definitionOf, type PendingChoice } from '../choices/report-definitions';
+import { isOfDonor } from './donor-lines';
 import type { Change, Figures, ReportFigures } from './report-figures';
 import type { ReportPlan } from './use-report';
 
 interface FigureCardsProps {
   readonly plan: ReportPlan;
   readonly figures: ReportFigures;
+  readonly isBrief: boolean;
 }
 
 const NO_COMPARED_ROWS =
@@ -18,26 +20,54 @@ interface Card {
   readonly title: string;
   readonly value: string | number | null;
   readonly kind: ColumnKind;
+  /** True for a figure of the organization's own costs. */
+  readonly isCost?: boolean;
   readonly note?: string | undefined;
   readonly before?: string | number | null | undefined;
   readonly change?: Change | null | undefined;
 }
 
-/** Shows the totals of a report, large, each with what it counts. Every gift is counted once. */
-export function FigureCards({ plan, figures }: FigureCardsProps) {
+/** Shows the totals of a report, large, each with what it counts. Every gift is counted once. They are a line high while they are brief. */
+export function FigureCards({ plan, figures, isBrief }: FigureCardsProps) {
+  const { format, sign } = createCellFormat(navigator.languages);
+  const then = placeOfCompared(plan.choices.compare);
+  return (
+    <section className="cards" aria-label="Totals">
+      <dl data-brief={isBrief ? '' : undefined}>
+        {toCards(plan, figures).map(({ title, value, kind, note, before, change }) => (
+          <div key={title} className="card">
+            <dt>{title}</dt>
+            <dd>
+              <strong>{format(value, kind)}</strong>
+              {note && <span className="card-note">{note}</span>}
+              {before !== undefined && (
+                <span>
+                  {then}: {format(before, kind)}
+                </span>
+              )}
+              {change && (
+                <span>
+                  {sign(change.difference, kind)} ({sign(change.percentage, 'percent')})
+                </span>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+const placeOfCompared = (comparison: Comparison): string =>
+  comparison === 'before' ? 'before' : comparison === 'last-year' ? 'last year' : 'other period';
+
+/** What the reader of the figures must know, in sentences; empty where there is nothing. */
+export function describeNotes({ choices, compared, comparesRows, ...plan }: ReportPlan, { all }: ReportFigures): string {
   const { format } = createCellFormat(navigator.languages);
-  const { all } = figures;
-  const { choices, compared, comparesRows } = plan;
   const received = choices.funds.length > 0 ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received';
-  const notes = [
-    ...(all.splitTransactions > 0
-      ? [
-          `${format(all.splitTransactions, 'count')} ${all.splitTransactions === 1 ? 'gift is' : 'gifts are'} split over several funds. ${received} counts each of them once.`,
-        ]
-      : []),
-    ...describeBasis(choices),
-    ...(isUnderWay(plan) ? ['This period is not over yet. Compare a period “to date” to compare as many days.'] : []),
-    ...(choices.pending === 'WITHOUT' ? ['Pending deposits are left out.'] : []),
+  // Dates that somebody chose need no advice.
+  const isUnderWay = compared !== undefined && !findDates(choices.compare) && (plan.period.endDate ?? '') > plan.today;
+  return [
     ...(choices.limit > 0 && all.transactions > choices.limit
       ? [
           `The figures are of all ${format(all.transactions, 'count')} gifts. The rows are the ${format(choices.limit, 'count')} largest of them.`,
@@ -46,40 +76,16 @@ export function FigureCards({ plan, figures }: FigureCardsProps) {
     ...(compared ? [`${titleOfCompared(choices.compare)}: ${describePeriod(choices, compared)}.`] : []),
     ...(compared && !comparesRows ? [NO_COMPARED_ROWS] : []),
     ...(choices.compare !== 'off' && !compared ? ['All time has no period before it to compare with.'] : []),
-  ];
-  return (
-    <section className="cards" aria-label="Totals">
-      <dl>
-        {toCards(plan, figures).map(({ title, value, kind, note, before, change }) => (
-          <div key={title} className="card">
-            <dt>{title}</dt>
-            <dd>
-              <strong>{format(value, kind)}</strong>
-              {note && <span>{note}</span>}
-              {before !== undefined && (
-                <span>
-                  {format(before, kind)} {placeOfCompared(choices.compare)}
-                  {change &&
-                    `: ${sign(change.difference)}${format(change.difference, kind)} (${sign(change.percentage ?? 0)}${format(change.percentage, 'percent')})`}
-                </span>
-              )}
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {notes.length > 0 && <p role="note">{notes.join(' ')}</p>}
-    </section>
-  );
+    ...(isUnderWay ? ['This period is not over yet. Compare a period “to date” to compare as many days.'] : []),
+    ...describeBasis(choices),
+    ...(choices.pending === 'WITHOUT' ? ['Pending deposits are left out.'] : []),
+    ...(all.splitTransactions > 0
+      ? [
+          `${format(all.splitTransactions, 'count')} ${all.splitTransactions === 1 ? 'gift is' : 'gifts are'} split over several funds. ${received} counts each of them once.`,
+        ]
+      : []),
+  ].join(' ');
 }
-
-const placeOfCompared = (comparison: Comparison): string =>
-  comparison === 'before' ? 'in the period before' : comparison === 'last-year' ? 'in the year before' : 'in the other period';
-
-/** True for a period that is compared with a named one although days of it are still to come. */
-const isUnderWay = ({ choices, compared, period, today }: ReportPlan): boolean =>
-  compared !== undefined && !findDates(choices.compare) && period.endDate !== undefined && period.endDate > today;
-
-const sign = (value: string | number): string => (Number(value) > 0 ? '+' : '');
 
 function toCards({ choices, compared }: ReportPlan, { all, pending, compared: other, change }: ReportFigures): Card[] {
   const before = <Value,>(read: (figures: Figures) => Value): Value | undefined => (compared && other ? read(other.all) : undefined);
@@ -89,7 +95,7 @@ function toCards({ choices, compared }: ReportPlan, { all, pending, compared: ot
     title: isShare ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received',
     value: all.byTransaction.amount,
     kind: 'money',
-    note: isShare ? 'with what they give to other funds' : pendingNote,
+    note: isShare ? 'to all funds' : pendingNote,
     before: before(({ byTransaction }) => byTransaction.amount),
     change: change?.amountByTransaction,
   };
@@ -111,6 +117,7 @@ function toCards({ choices, compared }: ReportPlan, { all, pending, compared: ot
     title: `Net${ofGifts}`,
     value: all.byTransaction.netAmount,
     kind: 'money',
+    isCost: true,
     note: isByNet ? pendingNote : undefined,
     before: before(({ byTransaction }) => byTransaction.netAmount),
     change: change?.netAmountByTransaction,
@@ -124,6 +131,7 @@ function toCards({ choices, compared }: ReportPlan, { all, pending, compared: ot
       title: `Fees${ofGifts}`,
       value: all.byTransaction.feeAmount,
       kind: 'money',
+      isCost: true,
       before: before(({ byTransaction }) => byTransaction.feeAmount),
     },
     ...(isByNet ? [] : [net]),
@@ -151,10 +159,11 @@ function noteUnknown({ byAllocation: { unknown } }: Figures): string | undefined
 
 const joinNotes = (...notes: readonly (string | undefined)[]): string => notes.filter((note) => note !== undefined).join(', ');
 
-/** The figures of a report in one line, such as “Received: 1,234.50 (pending included)”, for a print. */
+/** The figures of a report in one line, such as “Received: 1,234.50 (pending included)”, for a print. A sheet for a donor says no fees. */
 export function describeFigures(plan: ReportPlan, figures: ReportFigures): string {
   const { format } = createCellFormat(navigator.languages);
   return toCards(plan, figures)
+    .filter(({ isCost = false }) => !isCost || !isOfDonor(plan))
     .map(({ title, value, kind, note }) => `${title}: ${format(value, kind)}${note === undefined ? '' : ` (${note})`}`)
     .join('; ');
 }

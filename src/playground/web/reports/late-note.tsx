@@ -11,18 +11,13 @@ interface LateNoteProps {
 export function LateNote({ choices, late, onChange }: LateNoteProps) {
   if (late === 'none' || late === 'reading') return null;
   // The report itself is right without the note.
-  if ('fault' in late)
-    return (
-      <p className="late-note" role="note">
-        {describeLate(late)}
-      </p>
-    );
+  if ('fault' in late) return <p role="note">{describeLate(late)}</p>;
   const { since } = late;
   const [came, ...told] = describeChanges(late);
   // The conditions stay, so that the changes lead to the figures of this report.
   const { report, compare, splitBy, limit } = defaultChoices('changes');
   return (
-    <p className="late-note" role="note">
+    <p role="note">
       <span>
         {came && <strong>{came}</strong>} {told.join(' ')}
       </span>

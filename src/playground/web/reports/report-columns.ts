@@ -105,10 +105,13 @@ const changeColumns: readonly ReportColumn[] = [
   column('columns', 'What differs', 'text', { isDifference: true }),
   ...changedInSight.map((name) => pairColumn(name)),
   column('effect.byTransaction.amount', 'Adds to received', 'money', {
-    adds: true,
+    ...{ adds: true, isSigned: true },
     about: 'A gift of several changed lines counts at the first of them.',
   }),
-  column('effect.byAllocation.amount', 'Adds to funds', 'money', { adds: true, about: 'What the change adds to the known shares.' }),
+  column('effect.byAllocation.amount', 'Adds to funds', 'money', {
+    ...{ adds: true, isSigned: true },
+    about: 'What the change adds to the known shares.',
+  }),
   column('isInside', 'In this report', 'word', {
     before: 'wasInside',
     about: 'Whether the line fits the period and the filters: before the change, and after it where that is another answer.',
@@ -217,7 +220,7 @@ function comparedColumns({ compare }: ReportChoices, isShare: boolean, money: Pa
   const adds = isShare ? { adds: true } : money;
   return [
     column(`compared.all.${figure}.amount`, compare === 'last-year' ? 'Last year' : titleOfCompared(compare), 'money', adds),
-    column(`change.${change}.difference`, 'Difference', 'money', adds),
-    column(`change.${change}.percentage`, 'Difference in %', 'percent'),
+    column(`change.${change}.difference`, 'Difference', 'money', { ...adds, isSigned: true }),
+    column(`change.${change}.percentage`, 'Difference in %', 'percent', { isSigned: true }),
   ];
 }

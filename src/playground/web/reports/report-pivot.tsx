@@ -105,21 +105,23 @@ export function ShapeField({ choices, figures, tooMany, shape, onShape }: ShapeF
   const part = groupTitles[choices.splitBy].toLowerCase();
   const chosen = shape === LIST || figures.some(({ id }) => id === shape) ? shape : figures[0]!.id;
   return (
-    <div className="result-head view-note">
-      <label htmlFor="table-shape">Show</label>
-      <select id="table-shape" value={chosen} onChange={(event) => onShape(event.target.value)}>
-        {figures.map(({ id, title }) => (
-          <option key={id} value={id}>
-            {title}, a column for each {part}
-          </option>
-        ))}
-        <option value={LIST}>All figures, as a list</option>
-      </select>
+    <>
+      <div className="view-shape">
+        <label htmlFor="table-shape">Show</label>
+        <select id="table-shape" value={chosen} onChange={(event) => onShape(event.target.value)}>
+          {figures.map(({ id, title }) => (
+            <option key={id} value={id}>
+              {title} by {part}
+            </option>
+          ))}
+          <option value={LIST}>All figures, as a list</option>
+        </select>
+      </div>
       {tooMany !== undefined && (
         <span role="status">
           {tooMany} {part}s are too many for columns of their own: {MAX_ACROSS} are the most. So this is a list.
         </span>
       )}
-    </div>
+    </>
   );
 }

@@ -1,37 +1,27 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { Disclosure, DisclosurePanel, Button, Heading, Tab, TabList, TabPanel, Tabs, type Key } from 'react-aria-components';
+import { Disclosure, DisclosurePanel, Button, Heading, type Key } from 'react-aria-components';
 import { findToday, isPeriodName } from '../../../values/periods';
 import { copyText } from '../look/clipboard';
-import { DownloadDialog } from '../dialogs/download-dialog';
 import type { SavedReport } from '../dialogs/saved-reports';
 import { FaultBoundary } from '../look/fault-boundary';
-import { describeBooks, NotePrint } from '../tables/print-sheet';
+import { NoticeLine } from '../look/notice-line';
+import { describeBooks } from '../tables/print-sheet';
 import { mayReadDonors, type Viewer } from '../session/gateway-client';
-import { DataTable, type TableView } from '../tables/data-table';
 import { describeLost, toArrangement, type KeptView } from '../rows/filter-text';
 import type { TableClient } from '../rows/table-client';
-import type { Row } from '../values/table-types';
 import type { ViewParameters } from '../tables/view-link';
-import { describeFigures, FigureCards } from './figure-cards';
-import { describeFetched, proposeTitle, toConditions, toPrintLines, writeValue } from '../choices/choice-texts';
+import { describeFetched, proposeTitle, toPrintLines } from '../choices/choice-texts';
 import { toViewAddress, useLinkedView } from '../choices/linked-view';
-import { describeCrossings } from './period-crossings';
 import { presets, toKnownZone } from '../values/periods';
-import { BridgeChart, BridgeTable, describeBridge } from './change-bridge';
-import { ReportChart } from './report-chart';
-import { defaultChoices, findUnread, toAddress, type ReportChoices } from '../choices/report-choices';
-import { definitionOf, hasChart, reportDefinitions, type ReportDefinition } from '../choices/report-definitions';
-import { toTotals } from './report-figures';
-import type { ReportColumn } from './report-columns';
-import { toDownload, toFileName } from './report-download';
-import { ShapeField, toLinkedColumns, usePivot, type ShownTable } from './report-pivot';
+import { findUnread, toAddress, type ReportChoices } from '../choices/report-choices';
+import { definitionOf } from '../choices/report-definitions';
+import { toLinkedColumns } from './report-pivot';
 import { ReportForm } from '../choices/report-form';
-import { useNames, type Names } from '../choices/report-names';
+import { ReportOutcome } from './report-result';
+import { useNames } from '../choices/report-names';
 import { SavedActions } from './saved-actions';
 import { readSavedChoices, toSavedContent } from './saved-choices';
 import { StateNote } from './state-note';
-import { describeLate } from './late-changes';
-import { LateNote } from './late-note';
 import { planReport, useReport, type ReportPlan, type ReportResult } from './use-report';
 
 interface ReportViewProps {
@@ -82,6 +72,9 @@ export function ReportView({
   const named = { fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] };
   const names = useNames(provision, named, state.kind === 'done' ? state.result.table : undefined);
   const [copied, setCopied] = useState('');
+  const [downloadSlot, setDownloadSlot] = useState<Element | null>(null);
+  const [noticeSlot, setNoticeSlot] = useState<Element | null>(null);
+  const slots = { download: downloadSlot, notices: noticeSlot };
   // The chart stays in front when another period is chosen.
   const [tab, setTab] = useState<Key>('table');
   const kept = useRef<KeptView>({});
@@ -111,17 +104,14 @@ export function ReportView({
   return (
     <main className="report" tabIndex={-1}>
       <header className="report-head">
-        <div>
-          <h2>{saved?.title ?? title}</h2>
-          <p>
-            {saved && `${title}. `}
-            {isChanged ? 'The choices differ from those that were saved.' : answers}
-          </p>
-        </div>
+        <h2>{saved?.title ?? title}</h2>
+        <p>
+          {saved && `${title}. `}
+          {isChanged ? 'The choices differ from those that were saved.' : answers}
+        </p>
         <div className="report-actions">
-          <button type="button" onClick={() => void share()}>
-            Copy link
-          </button>
+          {/* The result brings its button. */}
+          <span ref={setDownloadSlot} className="slot" />
           {plan && maySave && (
             <SavedActions
               {...{ provision, saved, isChanged, onSaved }}
@@ -131,36 +121,42 @@ export function ReportView({
               lost={toLost}
             />
           )}
+          <button type="button" onClick={() => void share()}>
+            Copy link
+          </button>
           {state.kind === 'running' ? (
-            <button type="button" className="main-button" onClick={stop}>
+            <button type="button" onClick={stop}>
               Stop
             </button>
           ) : (
-            <button type="button" className="main-button" onClick={run} disabled={!plan}>
+            <button type="button" onClick={run} disabled={!plan}>
               Run again
             </button>
           )}
         </div>
-        <p role="status">{copied}</p>
       </header>
       <ReportForm {...{ provision, choices, names, onChange, now, timeZone, readsDonors }} />
-      {unread.length > 0 && (
-        <p className="problem" role="alert">
-          A part of this link or saved report cannot be read: {unread.join(', ')}. The report is of its usual choices there.
-        </p>
-      )}
-      {timeZone !== viewer.timeZone && (
-        <p className="problem" role="alert">
-          This browser does not know the time zone {viewer.timeZone}. Periods such as “Last month” go by this computer’s day here.
-        </p>
-      )}
+      <NoticeLine>
+        <p role="status">{copied}</p>
+        {unread.length > 0 && (
+          <p className="problem" role="alert">
+            A part of this link or saved report cannot be read: {unread.join(', ')}. The report is of its usual choices there.
+          </p>
+        )}
+        {timeZone !== viewer.timeZone && (
+          <p className="problem" role="alert">
+            This browser does not know the time zone {viewer.timeZone}. Periods such as “Last month” go by this computer’s day here.
+          </p>
+        )}
+        <span ref={setNoticeSlot} className="slot" />
+      </NoticeLine>
       {state.kind !== 'done' && (
         <StateNote {...{ title, state }} onTryAgain={run} needs={needs} lines={plan ? toPrintLines(plan, viewer.organization) : []} />
       )}
       {state.kind === 'done' && (
         <FaultBoundary part="The results" resetKeys={[state.result]}>
-          <Result
-            {...{ provision, client, names, onChange, onSessionChange, tab, kept }}
+          <ReportOutcome
+            {...{ provision, client, names, onChange, onSessionChange, tab, kept, slots }}
             onTab={setTab}
             result={state.result}
             organization={viewer.organization}
@@ -168,13 +164,19 @@ export function ReportView({
           />
         </FaultBoundary>
       )}
-      {plan && <GraphqlPanel plan={plan} onShowGraphql={onShowGraphql} />}
+      <div className="report-foot">
+        {state.kind === 'done' && <p>{describeRows(state.result)}</p>}
+        {plan && <GraphqlPanel plan={plan} onShowGraphql={onShowGraphql} />}
+      </div>
     </main>
   );
 }
 
-/** The most gifts that the report of the largest ones shows. */
-const MAX_GIFTS = Math.max(...reportDefinitions.largest.top.limits);
+/** Says what a row stands for, and of which books the rows are. */
+function describeRows({ plan: { choices }, table: { version } }: ReportResult): string {
+  const books = version > 0 ? ` ${describeBooks(version, choices.state !== '')}` : '';
+  return `One row is ${definitionOf(choices.report).grain}.${books}`;
+}
 
 /** Says which period is saved, and where a program gets other figures than a colleague on this page. */
 function toSavingNote(plan: ReportPlan, { timeZone }: Viewer): string | undefined {
@@ -193,168 +195,6 @@ function toSavingNote(plan: ReportPlan, { timeZone }: Viewer): string | undefine
   ];
   return notes.length > 0 ? notes.join(' ') : undefined;
 }
-
-const ALL_ROWS_DRAWN = 'The chart draws all rows. The search and the filters are of the table and its files alone.';
-
-interface ResultProps {
-  readonly provision: string;
-  readonly onSessionChange: () => void;
-  readonly client: TableClient;
-  readonly result: ReportResult;
-  readonly names: Names;
-  readonly organization: string;
-  readonly mayOpenDonors: boolean;
-  readonly onChange: (choices: ReportChoices) => void;
-  readonly tab: Key;
-  readonly kept: { current: KeptView };
-  readonly onTab: (tab: Key) => void;
-}
-
-function Result({
-  provision,
-  client,
-  result,
-  names,
-  organization,
-  mayOpenDonors,
-  onChange,
-  onSessionChange,
-  tab,
-  onTab,
-  kept,
-}: ResultProps) {
-  const [shape, setShape] = useState(kept.current.shape ?? '');
-  const onShape = (next: string): void => {
-    kept.current = { ...kept.current, shape: next };
-    setShape(next);
-  };
-  const [seen, setSeen] = useState<{ readonly of: ShownTable; readonly view: TableView }>();
-  const { plan, table, figures, bridge, crossings, late } = result;
-  const { choices } = plan;
-  const crossed = useMemo(() => describeCrossings(plan, crossings), [plan, crossings]);
-  const isKnown = figures?.all.byAllocation.unknown === 0;
-  // A column that counts nothing but zeros would only take room.
-  const columns = useMemo(
-    () => plan.columns.map((column) => (isKnown && column.id === 'all.byAllocation.unknown' ? { ...column, isHidden: true } : column)),
-    [plan, isKnown],
-  );
-  const { title, rows, opens } = definitionOf(choices.report);
-  const { nameOf } = names;
-  const conditions = useMemo(() => toConditions(choices, nameOf).map(({ text }) => text), [choices, nameOf]);
-  const lines = useMemo(() => {
-    const shown = toConditions(choices, nameOf, writeValue).map(({ text }) => text);
-    const told = figures ? [describeFigures(plan, figures)] : bridge ? [describeBridge({ choices, bridge })] : [];
-    const found = [...told, ...[crossed, describeLate(late)].filter((each) => each !== undefined)];
-    return [...toPrintLines(plan, organization), ...shown, ...found];
-  }, [plan, organization, choices, nameOf, figures, bridge, crossed, late]);
-  const totals = useMemo(() => (figures && choices.limit === 0 ? toTotals(figures, columns) : undefined), [figures, columns, choices]);
-  const { figures: pivoted, shown, tooMany } = usePivot({ client, table, choices, columns, totals, shape });
-  // A view of a table that is shown no more is of other rows.
-  const view = shown && seen?.of === shown ? seen.view : undefined;
-  const setView = useMemo(() => shown && ((now: TableView) => setSeen({ of: shown, view: now })), [shown]);
-  const open = useMemo(() => {
-    const cellOf = (row: Row, id: string) => row[columns.findIndex((column) => column.id === id)];
-    if (opens === 'deposit') {
-      // Whoever may not read donors sees the gifts of a deposit without them.
-      const gifts = mayOpenDonors ? defaultChoices('gifts') : { ...defaultChoices('largest'), limit: MAX_GIFTS };
-      const kept = { period: 'all-time', pending: 'WITH', state: choices.state } as const;
-      return (row: Row) => onChange({ ...gifts, ...kept, deposit: String(cellOf(row, 'key.depositId')) });
-    }
-    if (opens === 'donor') {
-      // The conditions that both reports have stay, so that the money is the same.
-      const { period, dateBasis, pending, funds, giftDateFrom, giftDateTo, state } = choices;
-      const kept = { period, dateBasis, pending, funds, giftDateFrom, giftDateTo, state };
-      return (row: Row) => onChange({ ...defaultChoices('donor'), ...kept, donor: Number(cellOf(row, 'key.donorId')) });
-    }
-    if (opens === 'version')
-      return (row: Row) => {
-        const state = String(cellOf(row, 'number'));
-        if (isKept(columns, row)) onChange({ ...defaultChoices('deposits'), period: 'all-time', state });
-      };
-    return undefined;
-  }, [columns, opens, choices, mayOpenDonors, onChange]);
-  const nameRow = useMemo(() => {
-    const id = opens && { deposit: 'key.depositId', donor: 'key.donorId', version: 'number' }[opens];
-    const place = columns.findIndex((column) => column.id === id);
-    return opens && ((row: Row) => (isKept(columns, row) ? `${opens} ${String(row[place])}` : undefined));
-  }, [columns, opens]);
-  const books = describeBooks(table.version, choices.state !== '');
-  const print = useMemo(() => ({ title, lines, books, timeZone: plan.timeZone }), [title, lines, books, plan]);
-  const isPart = shown !== undefined && view !== undefined && view.arranged.count < shown.table.count;
-  const fileName = toFileName(plan);
-  const chartPrint = isPart ? { ...print, lines: [...lines, ALL_ROWS_DRAWN] } : print;
-  return (
-    <>
-      {figures && <FigureCards {...{ plan, figures }} />}
-      {bridge && <BridgeTable {...{ choices, bridge }} />}
-      <LateNote {...{ choices, late, onChange }} />
-      {crossed !== undefined && (
-        <p className="report-crossings" role="note">
-          {crossed}
-        </p>
-      )}
-      {table.count === 0 ? (
-        <>
-          <p className="note">{nothings[rows]}</p>
-          <NotePrint {...{ title, lines }} note={nothings[rows]} />
-        </>
-      ) : (
-        <Tabs className="views" selectedKey={hasChart(choices.report) ? tab : 'table'} onSelectionChange={onTab}>
-          <div className="view-head">
-            <TabList aria-label="Views" className="view-tabs">
-              <Tab id="table">Table</Tab>
-              {hasChart(choices.report) && <Tab id="chart">Chart</Tab>}
-            </TabList>
-            {shown && view && (
-              <DownloadDialog
-                {...{ provision, onSessionChange }}
-                report={toDownload({ result, shown, view, conditions, client, provision })}
-              />
-            )}
-          </div>
-          {/* The table stays while the chart is shown, with its search and its columns: a file is of what it shows. */}
-          <TabPanel id="table" className="view" shouldForceMount>
-            <ShapeField {...{ choices, tooMany, shape, onShape }} figures={pivoted} />
-            {shown && (
-              <DataTable
-                key={shown.table.id}
-                {...{ client, kept }}
-                table={shown.table}
-                columns={shown.columns}
-                totals={shown.totals}
-                label={title}
-                layoutName={shown.figure ? undefined : choices.report}
-                onOpenRow={shown.figure ? undefined : open}
-                toRowName={nameRow}
-                onView={setView}
-                print={shown.figure ? { ...print, lines: [...lines, `Figure: ${shown.figure.title}`] } : print}
-              />
-            )}
-          </TabPanel>
-          <TabPanel id="chart" className="view">
-            {isPart && <p className="note view-note">{ALL_ROWS_DRAWN}</p>}
-            {bridge ? (
-              <BridgeChart {...{ choices, bridge, fileName }} print={chartPrint} />
-            ) : (
-              <ReportChart {...{ client, table, columns, title, fileName }} print={chartPrint} />
-            )}
-          </TabPanel>
-        </Tabs>
-      )}
-      <p className="report-grain">
-        One row is {definitionOf(choices.report).grain}. {table.version > 0 && books}
-      </p>
-    </>
-  );
-}
-
-const NO_LINES = 'Nothing came in that fits these choices. Try another period or fewer conditions.';
-const nothings: Readonly<Record<ReportDefinition['rows'], string>> = {
-  groups: NO_LINES,
-  lines: NO_LINES,
-  changes: 'Nothing changed between the two states in what fits these choices.',
-  versions: 'The books have not changed yet: nothing has been imported.',
-};
 
 interface GraphqlPanelProps {
   readonly plan: ReportPlan;
@@ -386,7 +226,3 @@ function GraphqlPanel({ plan, onShowGraphql }: GraphqlPanelProps) {
     </Disclosure>
   );
 }
-
-/** False for a change of the books whose state was pruned, so that it cannot be opened. */
-const isKept = (columns: readonly ReportColumn[], row: Row): boolean =>
-  !/^no$/i.test(String(row[columns.findIndex(({ id }) => id === 'isKept')]));

@@ -4,6 +4,7 @@ import { HomePage } from '../home/home-page';
 import { listSavedReports, type SavedReport } from '../dialogs/saved-reports';
 import { findToday } from '../../../values/periods';
 import { toKnownZone } from '../values/periods';
+import { useArrowMenu } from '../look/arrow-menu';
 import { FaultBoundary } from '../look/fault-boundary';
 import { TryAgain } from '../look/try-again';
 import { NO_REPORT, type PageMode, type SetMode } from './page-mode';
@@ -39,6 +40,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
     [setMode, report, savedName],
   );
   const page = useRef<HTMLDivElement>(null);
+  const menu = useArrowMenu<HTMLElement>();
   const place = `${mode.kind} ${choices?.report ?? ''}`;
   const lastPlace = useRef(place);
   // The button that opens a report goes with the view that it stands in, and the focus would be lost with it.
@@ -91,7 +93,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
   const listed = saved.filter((each, place) => place < MAX_LISTED || each === opened);
   return (
     <div ref={page} className="reports-page">
-      <nav className="reports-nav" aria-label="Reports">
+      <nav ref={menu} className="reports-nav" aria-label="Reports">
         <h2>Reports</h2>
         <ul>
           {offered.map((id) => (

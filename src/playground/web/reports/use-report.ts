@@ -4,6 +4,7 @@ import { askGateway, dataOf, GatewayError, postGraphQL } from '../session/gatewa
 import { createStopped, isStopped } from '../rows/gateway-faults';
 import type { TableClient } from '../rows/table-client';
 import type { LoadedTable, LoadProgress } from '../values/table-types';
+import { readDonorLines } from './donor-lines';
 import { NO_CROSSINGS, readCrossings, type PeriodCrossings } from './period-crossings';
 import { findCompared, findPeriod } from '../values/periods';
 import { useClosesChanges } from '../choices/closes';
@@ -42,6 +43,8 @@ export interface ReportResult {
   /** The steps from the figures of the earlier state to those of the later one; of a report of changes alone. */
   readonly bridge: ChangeBridge | undefined;
   readonly crossings: PeriodCrossings;
+  /** The lines of a letter's head; none for a report that is not of one donor. */
+  readonly donor: readonly string[];
   /** What came late in the report. The rows do not wait for it. */
   readonly late: LateState;
 }
@@ -197,7 +200,15 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
     const bridge = findBridge(table.data);
     // The version that the gateway tells of an answer is the newest one, also where a report is of a past state.
     const version = (figures ?? bridge?.after)?.dataVersion?.number ?? table.version;
-    return { plan, table: { ...table, version }, figures, bridge, crossings: NO_CROSSINGS, late: figures ? toLateState(plan) : 'none' };
+    return {
+      plan,
+      table: { ...table, version },
+      figures,
+      bridge,
+      crossings: NO_CROSSINGS,
+      donor: [],
+      late: figures ? toLateState(plan) : 'none',
+    };
   }
   for (let attempt = 1; ; attempt++) {
     const source = { kind: 'file', query, variables, names: columns.map(({ id }) => toFileName(id)) } as const;
@@ -213,7 +224,11 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
       throw error;
     });
     if (table.version === (figures?.dataVersion?.number ?? 0))
-      return { plan, table, figures, bridge: undefined, crossings: await readCrossings(plan, table, client), late: toLateState(plan) };
+      return {
+        ...{ plan, table, figures, bridge: undefined, late: toLateState(plan) },
+        crossings: await readCrossings(plan, table, client),
+        donor: await readDonorLines(plan, table, client),
+      };
     await client.drop(table.id);
     // A newer run may be loading by now, which another load would stop.
     if (signal.aborted) throw createStopped();

@@ -1,16 +1,14 @@
 import { atScale, readDecimal, toPlainDigits, writeDecimal } from '../values/exact-decimal';
 import { foldText } from '../values/folded-text';
-import { createCellFormat } from '../values/cell-format';
+import { createCellFormat, writeDigits } from '../values/cell-format';
 import { endOfDay, startOfDay } from '../values/states';
-import { isTime, type Cell, type ColumnFilter, type ColumnKind, type ColumnSum } from '../values/table-types';
+import { isNumber, isTime, type Cell, type ColumnFilter, type ColumnKind, type ColumnSum } from '../values/table-types';
 import { laterOf, valuesOf } from '../values/pairs';
 import type { ValueList } from '../values/value-list';
 import { WordIndex } from './word-index';
 
 /** The rank of rows without a value, which come last in both directions. */
 export const NO_RANK = 0xffffffff;
-
-const numberKinds: readonly ColumnKind[] = ['count', 'money', 'percent'];
 
 /** The numbers of a column, all at one scale; undefined for a value that is no number. */
 interface ColumnUnits {
@@ -80,7 +78,7 @@ export class ColumnIndex {
   }
 
   #isNumber(): boolean {
-    return numberKinds.includes(this.#kind);
+    return isNumber(this.#kind);
   }
 
   #exact(): ColumnUnits {
@@ -108,11 +106,14 @@ export class ColumnIndex {
     for (const value of this.#values.kept) yield this.#writings(value);
   }
 
-  /** A date is found as the page shows it and as the gateway writes it. */
+  /** A date is found as the page shows it, in the digits of the page's fields, and as the gateway writes it. */
   #writings(value: Cell): readonly string[] {
     if (value === null) return [];
     const text = String(value);
-    return isTime(this.#kind) ? [createCellFormat(this.#locales).format(value, this.#kind, this.#timeZone), text] : [text];
+    if (!isTime(this.#kind)) return [text];
+    const shown = createCellFormat(this.#locales).format(value, this.#kind, this.#timeZone);
+    const zone = this.#kind === 'instant' ? this.#timeZone : 'UTC';
+    return [shown, ...valuesOf(text).map((each) => writeDigits(each, this.#locales, zone)), text];
   }
 
   #between(min: string | undefined, max: string | undefined): (value: Cell, code: number) => boolean {

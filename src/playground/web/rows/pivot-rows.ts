@@ -64,7 +64,7 @@ export function toPivot(
     })
     .toSorted((one, other) => largestFirst(one.total, other.total));
   const all = addUp(pivoted.map(({ total }) => total)) ?? '0';
-  const { kind } = figureColumn;
+  const { kind, isSigned } = figureColumn;
   const { format } = createCellFormat(locales);
   const nothing = toCell(kind === 'money' ? '0.00' : '0', kind);
   return {
@@ -75,9 +75,9 @@ export function toPivot(
         // The first day of a week, a quarter or a year alone would pass for a day or a month.
         const title = across === DAY || across === MONTH ? date : `From ${date}`;
         const about = `${figureColumn.title}: ${acrossColumn.title} ${date}.`;
-        return { id: `${across}.${value}`, title, kind, about, adds: true, isCompact: true };
+        return { id: `${across}.${value}`, title, kind, isSigned, about, adds: true, isCompact: true };
       }),
-      { id: TOTAL, title: 'Total', kind, about: `${figureColumn.title}: the sum of the row.`, adds: true, isCompact: true },
+      { id: TOTAL, title: 'Total', kind, isSigned, about: `${figureColumn.title}: the sum of the row.`, adds: true, isCompact: true },
       { id: SHARE, title: 'Share', kind: 'percent', about: 'The part of the total of all rows.', adds: false, isCompact: true },
       ...(hasUnknown ? [{ ...columns[unknownAt]!, isCompact: true, isHidden: false }] : []),
     ],

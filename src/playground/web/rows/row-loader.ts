@@ -33,8 +33,20 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Reads all rows of a request. Throws a GatewayError, or an Error of the download, whose message the page shows. */
 export function loadRows(request: LoadRequest, taker: RowTaker, options: LoadOptions): Promise<LoadedRows> {
-  const { source } = request;
-  return source.kind === 'file' ? loadFile({ ...request, source }, taker, options) : loadPages({ ...request, source }, taker, options);
+  const { source, columns } = request;
+  const name = toDonorNamer(columns);
+  const naming: RowTaker = { ...taker, take: (row) => taker.take(name(row)) };
+  return source.kind === 'file' ? loadFile({ ...request, source }, naming, options) : loadPages({ ...request, source }, naming, options);
+}
+
+const NO_DONOR = '(no donor)';
+
+/** Says in the place of a first name that a row is of nobody, so that an empty cell does not pass for a fault of the books. */
+function toDonorNamer(columns: readonly TableColumn[]): (row: Row) => Row {
+  const placeOf = (field: string): number => columns.findIndex(({ id }) => id.split('.').at(-1) === field);
+  const [number, first] = [placeOf('donorId'), placeOf('donorFirstName')];
+  if (number < 0 || first < 0) return (row) => row;
+  return (row) => (row[number] === 0 && row[first] === '' ? row.with(first, NO_DONOR) : row);
 }
 
 /** A field that the file does not have must not pass for unknown values. */

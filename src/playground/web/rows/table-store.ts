@@ -1,7 +1,8 @@
 import { ColumnIndex, NO_RANK } from './column-index';
 import { foldWords } from '../values/folded-text';
-import { sampleValues, type ColumnSamples } from '../values/column-samples';
+import { longestValues, sampleValues, type ColumnSamples } from '../values/column-samples';
 import { isNeverCut, isTime, type Arranged, type Arrangement, type Cell, type Row, type TableColumn } from '../values/table-types';
+import { datePattern } from '../values/cell-format';
 import { decimalPoint, toCellLine, toNameLine } from './spreadsheet-text';
 import { ValueList } from '../values/value-list';
 
@@ -23,6 +24,8 @@ export class TableStore {
   readonly #columns: readonly StoredColumn[];
   /** The decimal sign of cells that are copied. */
   readonly #point: string;
+  /** The form of a date in the texts of the page. */
+  readonly #dates: RegExp;
   readonly #indexes: ReadonlyMap<string, ColumnIndex>;
   #serial = 0;
   /** The rows that are shown, in order; undefined while all are shown as they were loaded. */
@@ -32,6 +35,7 @@ export class TableStore {
   constructor(columns: readonly StoredColumn[], locales: readonly string[]) {
     for (const { values } of columns) values.seal();
     this.#point = decimalPoint(locales);
+    this.#dates = datePattern(locales);
     this.#columns = columns;
     this.count = columns[0]?.values.length ?? 0;
     this.#indexes = new Map(
@@ -43,10 +47,12 @@ export class TableStore {
     return this.#columns.map(({ column }) => column);
   }
 
-  /** Values of each column that is never cut. The width of a date is known without them. */
+  /** Values of each column that tell how wide it is. The width of a date is known without them. */
   samples(): ColumnSamples {
-    const measured = this.#columns.filter(({ column }) => isNeverCut(column) && (!isTime(column.kind) || column.before !== undefined));
-    return Object.fromEntries(measured.map(({ column, values }) => [column.id, sampleValues(values)]));
+    const measured = this.#columns.filter(({ column }) => !isTime(column.kind) || column.before !== undefined);
+    return Object.fromEntries(
+      measured.map(({ column, values }) => [column.id, isNeverCut(column) ? sampleValues(values) : longestValues(values)]),
+    );
   }
 
   /** Searches, filters, sorts and adds up. Rows with equal values keep the order in which they were loaded. */
@@ -135,7 +141,7 @@ export class TableStore {
 
   /** The rows that search and filters keep, in the order of the load; undefined when they keep all. */
   #find(search: string, filters: Arrangement['filters']): Uint32Array | undefined {
-    const words = toWords(search);
+    const words = toWords(search, this.#dates);
     const conditions = filters.filter(({ text, min, max }) => [text, min, max].some((each) => each !== undefined && each !== ''));
     if (words.length === 0 && conditions.length === 0) return undefined;
     const isKept = new Uint8Array(this.count).fill(1);
@@ -216,9 +222,12 @@ export class TableStore {
   }
 }
 
-/** The words of a search. A sign between two words, as in “Smith & Jones”, is none, and one that stands alone may begin a number. */
-function toWords(search: string): readonly string[] {
-  const written = search.split(/\s+/).filter((word) => word !== '');
+/**
+ * The words of a search. A date is one word: the 3 of “Oct 3, 2026” must not find the 30th. A sign between two words, as in “Smith & Jones”,
+ * is none, and one that stands alone may begin a number.
+ */
+function toWords(search: string, dates: RegExp): readonly string[] {
+  const written = [...(search.match(dates) ?? []), ...search.replace(dates, ' ').split(/\s+/)].filter((word) => word !== '');
   const words = written.filter((word) => foldWords(word) !== '');
   return words.length > 0 ? words : written;
 }

@@ -9,21 +9,16 @@ import {
 } from '@tanstack/react-table';
 import { useEffect, useMemo, useState } from 'react';
 import { inKeptOrder, keepLayout, readKeptLayout } from './kept-layout';
-import type { ColumnKind, Row, TableColumn } from '../values/table-types';
+import { isNeverCut, type Row, type TableColumn } from '../values/table-types';
 
 const features = tableFeatures({ columnOrderingFeature, columnResizingFeature, columnSizingFeature, columnVisibilityFeature });
 /** The rows are in the worker. The library has only the columns. */
 const NO_ROWS: readonly Row[] = [];
 const MIN_WIDTH = 64;
-const DEFAULT_WIDTH = 110;
-/** The width of the names of rows beside many compact columns, which leave no more room. */
-const NAME_WIDTH = 190;
 /** No column is wider at first, whatever an id holds. */
 const MAX_WIDTH = 600;
-/** Room for hundreds of millions with their cents, also in the bold face of the totals, and for a date in words. */
-const widthsOfKinds: Readonly<Partial<Record<ColumnKind, number>>> = { money: 136, date: 128, instant: 200 };
-/** Pixels for each character of a column's title, with room for the sorting sign. */
-const CHARACTER_WIDTH = 8.5;
+/** The width of texts, which may be cut, where all columns have room, and where they do not. */
+const [MAX_TEXT, LEAST_TEXT] = [340, 220];
 const WIDTH_STEP = 24;
 
 /** A column that is shown. */
@@ -31,6 +26,12 @@ export interface ShownColumn {
   readonly column: TableColumn;
   /** The place of its cells in the rows as they were loaded. */
   readonly place: number;
+}
+
+/** The pixels that the values and the title of a column need. */
+export interface NeededWidth {
+  readonly content: number;
+  readonly title: number;
 }
 
 export type LayoutHeader = Header<typeof features, Row>;
@@ -64,30 +65,30 @@ export interface ColumnLayout {
 }
 
 /**
- * Lays columns out, each at least as wide as it needs to be at first. With a name, the browser keeps what the person changes, and the next table
+ * Lays columns out, each as wide as its content at first. Only texts give way where the table has no room for all. With a name, the browser keeps what the person changes, and the next table
  * of the name begins so.
  */
 export function useColumnLayout(
   columns: readonly TableColumn[],
   name: string | undefined,
-  needed: Readonly<Record<string, number>>,
+  needed: Readonly<Record<string, NeededWidth>>,
 ): ColumnLayout {
   const [kept] = useState(() => readKeptLayout(name));
   const [chosen, setChosen] = useState(kept.chosen);
-  const definitions = useMemo(() => {
-    const defaultWidth = columns.some(({ isCompact }) => isCompact) ? NAME_WIDTH : DEFAULT_WIDTH;
-    return columns.map(({ id, title, kind, isCode, isCompact }) => ({
-      id,
-      header: title,
-      accessorFn: () => null,
-      size: Math.max(
-        isCode || isCompact ? MIN_WIDTH : (widthsOfKinds[kind] ?? defaultWidth),
-        Math.min(needed[id] ?? 0, MAX_WIDTH),
-        Math.ceil(title.length * CHARACTER_WIDTH) + 34,
-      ),
-      minSize: MIN_WIDTH,
-    }));
-  }, [columns, needed]);
+  const definitions = useMemo(
+    () =>
+      columns.map((column) => {
+        const { content = 0, title = 0 } = needed[column.id] ?? {};
+        return {
+          id: column.id,
+          header: column.title,
+          accessorFn: () => null,
+          size: Math.max(MIN_WIDTH, Math.min(content, isNeverCut(column) ? MAX_WIDTH : MAX_TEXT), title),
+          minSize: MIN_WIDTH,
+        };
+      }),
+    [columns, needed],
+  );
   const columnVisibility = useMemo(
     () => Object.fromEntries(columns.map(({ id, isHidden = false }) => [id, chosen[id] ?? !isHidden])),
     [columns, chosen],
@@ -120,8 +121,19 @@ export function useColumnLayout(
   // Rows render anew when this list changes, so it must be the same while it holds the same.
   const shown = useMemo(() => shownKey.split('\n').flatMap((id) => findPlace(columns, id)), [columns, shownKey]);
   const sizes = visible.map((column) => column.getSize());
-  const limitsKey = visible.map(({ id }, n) => ((needed[id] ?? 0) > (sizes[n] ?? 0) ? sizes[n] : '')).join(',');
+  const limitsKey = visible
+    .map(({ id }, n) => {
+      const column = byId.get(id)?.column;
+      return column && isNeverCut(column) && (needed[id]?.content ?? 0) > (sizes[n] ?? 0) ? sizes[n] : '';
+    })
+    .join(',');
   const limits = useMemo(() => limitsKey.split(',').map((size) => (size === '' ? undefined : Number(size))), [limitsKey]);
+  /** The width to which a column may shrink. */
+  const leasts = visible.map(({ id }, n) => {
+    const [column, size = MIN_WIDTH] = [byId.get(id)?.column, sizes[n]];
+    if (isFrozen || !column || isNeverCut(column)) return size;
+    return Math.min(size, Math.max(needed[id]?.title ?? 0, LEAST_TEXT));
+  });
   const move = (id: string, to: string): void => {
     const next = order.filter((each) => each !== id);
     next.splice(order.indexOf(to), 0, id);
@@ -134,9 +146,9 @@ export function useColumnLayout(
     }),
     shown,
     headers: table.getHeaderGroups()[0]?.headers ?? [],
-    template: sizes.map((size) => (isFrozen ? `${String(size)}px` : `minmax(${String(size)}px, ${String(size)}fr)`)).join(' '),
+    template: sizes.map((size, n) => `minmax(${String(leasts[n])}px, ${String(size)}px)`).join(' '),
     limits,
-    minWidth: sizes.reduce((sum, size) => sum + size, 0),
+    minWidth: leasts.reduce((sum, size) => sum + size, 0),
     show: (id, isShown) => setChosen((before) => ({ ...before, [id]: isShown })),
     move,
     shift: (id, step) => {

@@ -17,20 +17,25 @@ export function createTextMeasure(element: HTMLElement): MeasureText {
 
 /** The room beside a text: the cell's padding, and a rounding of pixels. */
 const ROOM = 18;
+const SORT_ROOM = 20;
 
 /** The dates of a year have every name of a month, and days of two digits. */
 const DATES = Array.from({ length: 12 }, (_, month) => `2028-${String(month + 1).padStart(2, '0')}-28`);
 
-/** The width in which every value of a column that is never cut has room; 0 for other columns. */
+/** The width of a column's title, with the sign of its order. */
+export const widthOfTitle = ({ title }: TableColumn, measure: MeasureText): number => Math.ceil(measure(title, true)) + ROOM + SORT_ROOM;
+
+/** The width in which every value of a column has room. */
 export function widthOfContent(column: TableColumn, samples: readonly Cell[], total: string, measure: MeasureText): number {
-  if (!isNeverCut(column)) return 0;
-  const { kind, isCode, timeZone } = column;
-  const { format } = createCellFormat(navigator.languages);
+  const { kind, isCode } = column;
+  const { cell } = createCellFormat(navigator.languages);
   const dates = DATES.map((date) => (kind === 'instant' ? `${date}T22:58:58Z` : date));
   const values = isTime(kind) && samples.length === 0 ? dates : samples;
-  const texts = values.map((value) => (isCode ? toWidest(format(value, kind)) : format(value, kind, timeZone)));
+  const texts = values.map((value) => (isCode ? toWidest(cell(value, column)) : cell(value, column)));
+  const isBold = isNeverCut(column);
   // A total goes on in the next line between its words.
-  return Math.ceil(Math.max(...[...texts, ...total.split(' ')].map((text) => measure(text, true)), 0)) + ROOM;
+  const widths = [...texts.map((text) => measure(text, isBold)), ...total.split(' ').map((text) => measure(text, true)), 0];
+  return Math.ceil(Math.max(...widths)) + ROOM;
 }
 
 /** Ids of one form have any letters, and the widest of these need room. */

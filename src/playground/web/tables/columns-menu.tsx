@@ -1,13 +1,14 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState, type PointerEvent } from 'react';
 import { Button, Dialog, DialogTrigger, Heading, Popover } from 'react-aria-components';
 import type { ColumnLayout } from './column-layout';
+import { foldText } from '../values/folded-text';
 
 interface ColumnsMenuProps {
   readonly layout: ColumnLayout;
   readonly onWiden: (id: string, steps: -1 | 1) => void;
 }
 
-/** Shows, hides, moves and resizes columns, all by keyboard too. */
+/** Finds, shows, hides, moves and resizes columns, all by keyboard too. A column is also dragged by its handle. */
 export function ColumnsMenu({ layout, onWiden }: ColumnsMenuProps) {
   return (
     <DialogTrigger>
@@ -28,6 +29,8 @@ export function ColumnsMenu({ layout, onWiden }: ColumnsMenuProps) {
 function ColumnList({ layout, onWiden }: ColumnsMenuProps) {
   const list = useRef<HTMLUListElement>(null);
   const pressed = useRef<string>(undefined);
+  const [search, setSearch] = useState('');
+  const [dragged, setDragged] = useState<string>();
   // A browser takes the focus from a list's item when the item moves. This gives it back.
   useEffect(() => {
     if (pressed.current === undefined) return;
@@ -41,48 +44,81 @@ function ColumnList({ layout, onWiden }: ColumnsMenuProps) {
     pressed.current = toKey(id, step);
     layout.shift(id, step);
   };
+  /** Puts the dragged column beside the one under the pointer. */
+  const drag = ({ clientX, clientY }: PointerEvent): void => {
+    const to = document.elementFromPoint(clientX, clientY)?.closest<HTMLElement>('[data-item]')?.dataset.item;
+    if (dragged !== undefined && to !== undefined && to !== dragged) layout.move(dragged, to);
+  };
+  const found = layout.all.filter(({ column: { title } }) => foldText(title).includes(foldText(search.trim())));
   const shownCount = layout.all.filter(({ isShown }) => isShown).length;
   return (
-    <ul ref={list}>
-      {layout.all.map(({ column: { id, title, about }, isShown }, place) => (
-        <li key={id}>
-          <label title={about}>
-            <input
-              type="checkbox"
-              checked={isShown}
-              // A table without columns would show nothing.
-              disabled={isShown && shownCount === 1}
-              onChange={(event) => layout.show(id, event.target.checked)}
-            />
-            {title}
-          </label>
-          <button
-            type="button"
-            data-move={toKey(id, -1)}
-            aria-label={`Move ${title} left`}
-            disabled={place === 0}
-            onClick={() => shift(id, -1)}
-          >
-            ←
-          </button>
-          <button
-            type="button"
-            data-move={toKey(id, 1)}
-            aria-label={`Move ${title} right`}
-            disabled={place === layout.all.length - 1}
-            onClick={() => shift(id, 1)}
-          >
-            →
-          </button>
-          <button type="button" aria-label={`Make ${title} narrower`} disabled={!isShown} onClick={() => onWiden(id, -1)}>
-            −
-          </button>
-          <button type="button" aria-label={`Make ${title} wider`} disabled={!isShown} onClick={() => onWiden(id, 1)}>
-            +
-          </button>
-        </li>
-      ))}
-    </ul>
+    <>
+      <input
+        type="search"
+        aria-label="Find a column"
+        placeholder="Find a column"
+        value={search}
+        onChange={(event) => setSearch(event.target.value)}
+      />
+      <ul ref={list}>
+        {found.map(({ column: { id, title, about }, isShown }) => {
+          const place = layout.all.findIndex(({ column }) => column.id === id);
+          return (
+            <li key={id} data-item={id} data-dragged={dragged === id ? '' : undefined}>
+              <span
+                className="drag-handle"
+                aria-hidden="true"
+                onPointerDown={(event) => {
+                  event.preventDefault();
+                  event.currentTarget.setPointerCapture(event.pointerId);
+                  setDragged(id);
+                }}
+                onPointerMove={drag}
+                onPointerUp={() => setDragged(undefined)}
+                onPointerCancel={() => setDragged(undefined)}
+              >
+                ⠿
+              </span>
+              <label title={about}>
+                <input
+                  type="checkbox"
+                  checked={isShown}
+                  // A table without columns would show nothing.
+                  disabled={isShown && shownCount === 1}
+                  onChange={(event) => layout.show(id, event.target.checked)}
+                />
+                {title}
+              </label>
+              <button
+                type="button"
+                data-move={toKey(id, -1)}
+                aria-label={`Move ${title} up`}
+                disabled={place === 0}
+                onClick={() => shift(id, -1)}
+              >
+                ↑
+              </button>
+              <button
+                type="button"
+                data-move={toKey(id, 1)}
+                aria-label={`Move ${title} down`}
+                disabled={place === layout.all.length - 1}
+                onClick={() => shift(id, 1)}
+              >
+                ↓
+              </button>
+              <button type="button" aria-label={`Make ${title} narrower`} disabled={!isShown} onClick={() => onWiden(id, -1)}>
+                −
+              </button>
+              <button type="button" aria-label={`Make ${title} wider`} disabled={!isShown} onClick={() => onWiden(id, 1)}>
+                +
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      {found.length === 0 && <p>No column has this name.</p>}
+    </>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useLayoutEffect, useMemo, useState, type CSSProperties } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type CSSProperties } from 'react';
 import { useErrorBoundary } from 'react-error-boundary';
 import type { PrintHead } from './print-sheet';
 import { useArrangedRows } from '../rows/arranged-rows';
@@ -6,15 +6,16 @@ import { useFieldFocus } from '../look/field-focus';
 import { createCellFormat } from '../values/cell-format';
 import { ColumnHeader } from './column-header';
 import { useColumnLayout } from './column-layout';
-import { createTextMeasure, widthOfContent, type MeasureText } from './column-widths';
+import { createTextMeasure, widthOfContent, widthOfTitle, type MeasureText } from './column-widths';
 import { useCellSelection } from './cell-selection';
 import { describeArrangement, describeUnreadable, toArrangement, type KeptView, type TypedFilters } from '../rows/filter-text';
 import { TablePrint } from './table-print';
-import { TableBody } from './table-body';
+import { bringColumnIntoView, TableBody } from './table-body';
+import { useTableEdges } from './table-edges';
 import type { TableClient } from '../rows/table-client';
 import { TotalsRow, toTotal, type GivenTotals } from './table-rows';
 import { TableToolbar } from './table-toolbar';
-import type { Arranged, Arrangement, LoadedTable, Row, TableColumn } from '../values/table-types';
+import { isNumber, type Arranged, type Arrangement, type LoadedTable, type Row, type TableColumn } from '../values/table-types';
 
 /** The part of a table that is shown at the moment: its rows, and the ids of its shown columns in order. */
 export interface TableView {
@@ -44,6 +45,10 @@ interface DataTableProps {
   readonly print?: PrintHead | undefined;
   /** Called with what is shown, at each change. */
   readonly onView?: ((view: TableView) => void) | undefined;
+  /** Called with true when somebody scrolls down, and with false at the first row. */
+  readonly onScrolled?: ((isScrolled: boolean) => void) | undefined;
+  /** The place of the page for notices. Without it they stand in the toolbar. */
+  readonly notices?: Element | null | undefined;
 }
 
 /**
@@ -61,8 +66,12 @@ export function DataTable({
   toRowName,
   print,
   onView,
+  onScrolled,
+  notices,
 }: DataTableProps) {
   const [search, setSearch] = useState(kept?.current.search ?? '');
+  const [typedSearch, setTypedSearch] = useState(search);
+  const searchField = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState<TypedFilters>(kept?.current.typed ?? {});
   const [hasFilters, setHasFilters] = useState(kept?.current.hasFilters ?? false);
   const [sort, setSort] = useState<Arrangement['sort']>(kept?.current.sort);
@@ -89,13 +98,25 @@ export function DataTable({
       Object.fromEntries(
         columns.map((column, place) => {
           const total = arranged ? toTotal({ column, place }, false, arranged, isPart ? undefined : totals, isPart) : '';
-          return [column.id, widthOfContent(column, table.samples[column.id] ?? [], total, measure)];
+          const content = widthOfContent(column, table.samples[column.id] ?? [], total, measure);
+          return [column.id, { content, title: widthOfTitle(column, measure) }];
         }),
       ),
     [columns, table, arranged, totals, isPart, measure],
   );
   const layout = useColumnLayout(columns, layoutName, needed);
+  useTableEdges(frame, onScrolled);
   const { shown } = layout;
+  const justShown = useRef<string>(undefined);
+  useEffect(() => {
+    const place = shown.findIndex(({ column }) => column.id === justShown.current);
+    justShown.current = undefined;
+    if (place >= 0 && frame.current) bringColumnIntoView(frame.current, place);
+  }, [shown, frame]);
+  const show = (id: string, isShown: boolean): void => {
+    if (isShown) justShown.current = id;
+    layout.show(id, isShown);
+  };
   const selection = useCellSelection({ client, table: table.id, frame, rows, columns: shown, onOpenRow });
   const conditions = describeArrangement(rows.arrangement ?? arrangement, columns, createCellFormat(navigator.languages).format);
   const hasTotals = Boolean(totals) || columns.some(({ adds }) => adds);
@@ -105,11 +126,21 @@ export function DataTable({
       onView?.({ arrangement: rows.arrangement, arranged, columnIds: shown.map(({ column }) => column.id) });
   }, [arranged, rows.arrangement, shown, onView]);
 
+  // Figures begin with the largest, and names with the first letter. The third press brings the order of the rows back.
   const sortBy = (column: string): void =>
     setSort((before) => {
-      if (before?.column !== column) return { column, isDescending: false };
-      return before.isDescending ? undefined : { column, isDescending: true };
+      const isLargestFirst = columns.some(({ id, kind }) => id === column && isNumber(kind));
+      if (before?.column !== column) return { column, isDescending: isLargestFirst };
+      return before.isDescending === isLargestFirst ? { column, isDescending: !isLargestFirst } : undefined;
     });
+  const clear = (): void => {
+    setSearch('');
+    setTypedSearch('');
+    setTyped({});
+    // The button goes with the conditions, and the focus would go with it.
+    searchField.current?.focus();
+  };
+  const isNothing = isPart && arranged?.count === 0;
   const freeze = (): void => layout.freeze(widthsOf(frame.current));
   const endAsking = useCallback(() => setIsPrintAsked(false), []);
   const directionOf = (id: string) =>
@@ -117,16 +148,17 @@ export function DataTable({
   return (
     <div className="data-table">
       <TableToolbar
-        {...{ search, hasFilters, layout, isPart, conditions }}
+        layout={{ ...layout, show }}
+        {...{ hasFilters, isPart, conditions, notices }}
+        field={searchField}
+        typed={typedSearch}
+        onType={setTypedSearch}
         onSearch={setSearch}
         onFilters={(isShown) => {
           setHasFilters(isShown);
           if (isShown) focusField();
         }}
-        onShowAll={() => {
-          setSearch('');
-          setTyped({});
-        }}
+        onClear={clear}
         onWiden={(id, steps) => {
           freeze();
           layout.widen(id, steps);
@@ -138,45 +170,59 @@ export function DataTable({
         message={selection.message}
         problem={hasFilters ? describeUnreadable(columns, typed, navigator.languages) : ''}
       />
-      <div
-        ref={frame}
-        className={columns.some(({ isCompact }) => isCompact) ? 'table-frame frozen-first' : 'table-frame'}
-        role="table"
-        aria-label={label}
-        aria-rowcount={(arranged?.count ?? table.count) + (hasTotals ? 2 : 1)}
-        aria-colcount={shown.length}
-        aria-busy={rows.isBusy}
-        tabIndex={0}
-        style={{ '--columns': layout.template, '--row-width': `${String(layout.minWidth)}px` } as CSSProperties}
-        {...selection.handlers}
-      >
-        <div role="row" aria-rowindex={1} className="table-row table-names">
-          {layout.headers.map((header) => {
-            const column = columns.find(({ id }) => id === header.column.id);
-            if (!column) return null;
-            return (
-              <ColumnHeader
-                key={column.id}
-                {...{ column, header }}
-                direction={directionOf(column.id)}
-                onSort={() => sortBy(column.id)}
-                filter={hasFilters ? (typed[column.id] ?? NOTHING_TYPED) : undefined}
-                onFilter={(filter) => setTyped((before) => ({ ...before, [column.id]: filter }))}
-                onResize={freeze}
-                onMove={(to) => layout.move(column.id, to)}
-              />
-            );
-          })}
+      <div className="table-edges">
+        <div
+          ref={frame}
+          className="table-frame"
+          role="table"
+          aria-label={label}
+          aria-rowcount={(arranged?.count ?? table.count) + (hasTotals ? 2 : 1)}
+          aria-colcount={shown.length}
+          aria-busy={rows.isBusy}
+          tabIndex={0}
+          style={{ '--columns': layout.template, '--row-width': `${String(layout.minWidth)}px` } as CSSProperties}
+          {...selection.handlers}
+        >
+          <div role="row" aria-rowindex={1} className="table-row table-names">
+            {layout.headers.map((header) => {
+              const column = columns.find(({ id }) => id === header.column.id);
+              if (!column) return null;
+              return (
+                <ColumnHeader
+                  key={column.id}
+                  {...{ column, header }}
+                  direction={directionOf(column.id)}
+                  onSort={() => sortBy(column.id)}
+                  filter={hasFilters ? (typed[column.id] ?? NOTHING_TYPED) : undefined}
+                  onFilter={(filter) => setTyped((before) => ({ ...before, [column.id]: filter }))}
+                  onResize={freeze}
+                  onMove={(to) => layout.move(column.id, to)}
+                />
+              );
+            })}
+          </div>
+          <TableBody
+            {...{ frame, rows, measure }}
+            limits={layout.limits}
+            columns={shown}
+            range={selection.range}
+            onOpen={onOpenRow}
+            toOpenName={toRowName}
+          />
+          {arranged && hasTotals && !isNothing && (
+            <TotalsRow columns={shown} limits={layout.limits} {...{ arranged, totals, isPart, measure }} />
+          )}
         </div>
-        <TableBody
-          {...{ frame, rows, measure }}
-          limits={layout.limits}
-          columns={shown}
-          range={selection.range}
-          onOpen={onOpenRow}
-          toOpenName={toRowName}
-        />
-        {arranged && hasTotals && <TotalsRow columns={shown} limits={layout.limits} {...{ arranged, totals, isPart, measure }} />}
+        {isNothing && (
+          <p className="table-nothing">
+            <span>
+              None of the {createCellFormat(navigator.languages).format(table.count, 'count')} rows fits: {conditions.join(' · ')}.
+            </span>
+            <button type="button" className="table-button" onClick={clear}>
+              Clear
+            </button>
+          </p>
+        )}
       </div>
       <span className="hidden-text" aria-live="polite">
         {describeHead(selection, rows, shown)}
@@ -213,6 +259,6 @@ function describeHead(
   const row = range && rowAt(range.head.row);
   if (!shown || !row) return '';
   const { column, place } = shown;
-  const { format } = createCellFormat(navigator.languages);
-  return `${column.title}, row ${format(range.head.row + 1, 'count')}: ${format(row[place] ?? null, column.kind, column.timeZone) || 'empty'}`;
+  const { cell, format } = createCellFormat(navigator.languages);
+  return `${column.title}, row ${format(range.head.row + 1, 'count')}: ${cell(row[place] ?? null, column) || 'empty'}`;
 }

@@ -7,7 +7,7 @@ import type { MeasureText } from './column-widths';
 import { TableRow } from './table-rows';
 import type { Row } from '../values/table-types';
 
-export const ROW_HEIGHT = 30;
+export const ROW_HEIGHT = 28;
 /** Rows that are in the page above and below the visible ones. */
 const OVERSCAN = 12;
 
@@ -71,6 +71,11 @@ function bringIntoView(frame: HTMLDivElement | null, row: number, column: number
   const top = row * ROW_HEIGHT;
   if (top < frame.scrollTop) frame.scrollTop = top;
   else if (top + ROW_HEIGHT > frame.scrollTop + free) frame.scrollTop = top + ROW_HEIGHT - free;
+  bringColumnIntoView(frame, column);
+}
+
+/** Scrolls a column, by its place, into the part of the frame that the first column leaves free. */
+export function bringColumnIntoView(frame: HTMLElement, column: number): void {
   const [first, ...others] = frame.querySelectorAll<HTMLElement>('[role=columnheader]');
   const head = others[column - 1];
   if (!first) return;

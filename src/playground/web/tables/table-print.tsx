@@ -102,14 +102,15 @@ type TableSheetProps = Pick<TablePrintProps, 'table' | 'print' | 'columns' | 'co
 };
 
 function TableSheet({ table, print, columns, conditions, arranged, totals, isPart, hasTotals, rows }: TableSheetProps) {
-  const { format } = createCellFormat(navigator.languages);
+  const { cell, format } = createCellFormat(navigator.languages);
   const toCount = (count: number): string => format(count, 'count');
   const count = arranged?.count ?? table.count;
   const missing = count - rows.length;
   const all = `${toCount(table.count)} ${table.count === 1 ? 'row' : 'rows'}`;
   const part = isPart ? `${toCount(count)} of ${all}, searched or filtered` : all;
   const cut = missing > 0 && rows.length === MAX_ROWS ? `; only the first ${toCount(rows.length)} are printed` : '';
-  const parts = toParts(columns);
+  const printed = columns.filter(({ column }) => !print.leftOut?.includes(column.id));
+  const parts = toParts(printed);
   return (
     <PrintSheet title={print.title} lines={[...print.lines, ...conditions]} isWide={columns.some(({ column }) => column.isCompact)}>
       <p>
@@ -138,7 +139,7 @@ function TableSheet({ table, print, columns, conditions, arranged, totals, isPar
               <tr key={place}>
                 {part.map(({ column, place: at }) => (
                   <td key={column.id} className={column.kind}>
-                    {format(row[at] ?? null, column.kind, column.timeZone)}
+                    {cell(row[at] ?? null, column)}
                   </td>
                 ))}
               </tr>

@@ -56,7 +56,7 @@ export const TableRow = memo(function TableRow({
   toOpenName,
   ...selection
 }: TableRowProps) {
-  const { format } = createCellFormat(navigator.languages);
+  const { cell } = createCellFormat(navigator.languages);
   const { selectedFrom, selectedTo, head } = selection;
   const toClass = (kind: string, column: number): string =>
     [kind, column >= selectedFrom && column <= selectedTo && 'selected', column === head && 'head'].filter(Boolean).join(' ');
@@ -69,7 +69,7 @@ export const TableRow = memo(function TableRow({
       style={{ transform: `translateY(${String(start)}px)` }}
     >
       {columns.map(({ column, place: at }, n) => {
-        const text = row ? format(row[at] ?? null, column.kind, column.timeZone) : '';
+        const text = row ? cell(row[at] ?? null, column) : '';
         const { content, title } = fit(text, limits[n], measure);
         const openName = n === 0 && row && onOpen ? (toOpenName ? toOpenName(row) : text) : undefined;
         return (
@@ -118,17 +118,18 @@ export function TotalsRow({ columns, arranged, totals, isPart, limits, measure }
 
 /** The total of a column. A column of amounts or numbers that must not be added up gets a dash. */
 export function toTotal(
-  { column: { id, kind } }: ShownColumn,
+  { column }: ShownColumn,
   isFirst: boolean,
   { sums }: Arranged,
   totals: GivenTotals | undefined,
   isPart: boolean,
 ): string {
-  const { format } = createCellFormat(navigator.languages);
+  const { id, kind } = column;
+  const { cell, format } = createCellFormat(navigator.languages);
   const total = totals && id in totals ? totals[id] : sums[id];
   const title = isPart ? 'Total of these rows' : 'Total';
   if (total === undefined) return isFirst ? title : kind === 'money' || kind === 'count' ? '–' : '';
-  if (typeof total !== 'object' || total === null) return format(total, kind);
+  if (typeof total !== 'object' || total === null) return cell(total, column);
   const unknown = total.sum !== null && total.unknown > 0 ? ` + ${format(total.unknown, 'count')} unknown` : '';
-  return `${format(total.sum, kind)}${unknown}`;
+  return `${cell(total.sum, column)}${unknown}`;
 }

@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, type RefObject } from 'react';
+import { createPortal } from 'react-dom';
 import { createCellFormat } from '../values/cell-format';
 import type { ColumnLayout } from './column-layout';
 import { ColumnsMenu } from './columns-menu';
@@ -7,7 +8,11 @@ import { ColumnsMenu } from './columns-menu';
 const SEARCH_PAUSE_MS = 150;
 
 interface TableToolbarProps {
-  readonly search: string;
+  readonly field: RefObject<HTMLInputElement | null>;
+  /** The text of the search field. */
+  readonly typed: string;
+  readonly onType: (text: string) => void;
+  /** Called with the typed text when somebody stops typing. */
   readonly onSearch: (search: string) => void;
   readonly hasFilters: boolean;
   readonly onFilters: (hasFilters: boolean) => void;
@@ -23,17 +28,17 @@ interface TableToolbarProps {
   /** The search and the filters in words. */
   readonly conditions: readonly string[];
   /** Takes the search and the filters away. */
-  readonly onShowAll: () => void;
+  readonly onClear: () => void;
   readonly message: string;
   /** A sentence about a filter that cannot be read; empty without one. */
   readonly problem: string;
+  /** The place of the page for notices. Without it they stand at the end of the bar. */
+  readonly notices: Element | null | undefined;
 }
 
 /** The bar above a table: search, filters, columns, copy, print, and the number of its rows. */
 export function TableToolbar(props: TableToolbarProps) {
-  const { search, onSearch, hasFilters, onFilters, layout, onWiden, onCopyAll, onPrint, isPart, conditions, onShowAll } = props;
-  const field = useRef<HTMLInputElement>(null);
-  const [typed, setTyped] = useState(search);
+  const { field, typed, onType, onSearch, hasFilters, onFilters, layout, onWiden, onCopyAll, onPrint, isPart, onClear, notices } = props;
   useEffect(() => {
     const pause = setTimeout(() => onSearch(typed), SEARCH_PAUSE_MS);
     return () => clearTimeout(pause);
@@ -46,7 +51,7 @@ export function TableToolbar(props: TableToolbarProps) {
         aria-label="Search in these rows"
         placeholder="Search…"
         value={typed}
-        onChange={(event) => setTyped(event.target.value)}
+        onChange={(event) => onType(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter') onSearch(typed);
         }}
@@ -54,7 +59,7 @@ export function TableToolbar(props: TableToolbarProps) {
         onBlur={() => onSearch(typed)}
       />
       <button type="button" className="table-button" aria-pressed={hasFilters} onClick={() => onFilters(!hasFilters)}>
-        Filters
+        Filter these rows
       </button>
       <ColumnsMenu layout={layout} onWiden={onWiden} />
       <button type="button" className="table-button" onClick={onCopyAll}>
@@ -68,28 +73,26 @@ export function TableToolbar(props: TableToolbarProps) {
       <span className="table-count" role="status">
         {describeCount(props)}
       </span>
-      <span role="status">{props.message}</span>
-      <span className="problem" role="alert">
-        {props.problem}
-      </span>
-      {isPart && conditions.length > 0 && (
-        <div className="table-conditions">
-          <span>Only rows of: {conditions.join(' · ')}</span>
-          <button
-            type="button"
-            className="table-button"
-            onClick={() => {
-              setTyped('');
-              onShowAll();
-              // This button goes with the conditions, and the focus would go with it.
-              field.current?.focus();
-            }}
-          >
-            Show all rows
-          </button>
-        </div>
+      {isPart && (
+        <button type="button" className="table-button" onClick={onClear}>
+          Clear
+        </button>
       )}
+      {notices ? createPortal(<TableNotices {...props} />, notices) : <TableNotices {...props} />}
     </div>
+  );
+}
+
+/** What a table tells: the last copy, a filter that cannot be read, and which rows it shows. */
+function TableNotices({ message, problem, isPart, conditions }: TableToolbarProps) {
+  return (
+    <>
+      <span className="problem" role="alert">
+        {problem}
+      </span>
+      <span role="status">{message}</span>
+      {isPart && conditions.length > 0 && <span className="table-conditions">Only rows of: {conditions.join(' · ')}</span>}
+    </>
   );
 }
 

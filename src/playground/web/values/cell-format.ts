@@ -1,8 +1,12 @@
 import { NO_PERCENTAGE, UNKNOWN } from './figures';
 import { toPair, valuesOf, withArrows } from './pairs';
-import type { Cell, ColumnKind } from './table-types';
+import type { Cell, ColumnKind, TableColumn } from './table-types';
 
 export interface CellFormat {
+  /** The text of a value in a column: of a difference with its sign. */
+  readonly cell: (value: Cell, column: Pick<TableColumn, 'kind' | 'timeZone' | 'isSigned'>) => string;
+  /** The text of a difference. It has a plus where it is more than zero. */
+  readonly sign: (value: Cell, kind: ColumnKind) => string;
   /** The text of a cell on the screen. A value that cannot be read is shown as it is. Without a time zone, instants are in this computer's. */
   readonly format: (value: Cell, kind: ColumnKind, timeZone?: string) => string;
 }
@@ -11,19 +15,13 @@ const DECIMAL = /^-?\d+(\.\d+)?$/;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 /** The most decimals that every browser writes. The books have two. */
 const MAX_DECIMALS = 20;
+const PERCENT = { style: 'unit', unit: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 } as const;
 
 /** Writes a word of an enum, such as `POSTED` or `posted`, as people do: “Posted”. Each of the two words of a pair is written so. */
 export const toWord = (text: string): string =>
   valuesOf(text)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase().replaceAll('_', ' '))
     .reduce(toPair);
-
-/** Writes a number with its sign, which zero has none of. */
-export function writeSigned(value: string | number, kind: 'money' | 'count', locales: readonly string[]): string {
-  const digits = kind === 'money' ? 2 : 0;
-  const signed = new Intl.NumberFormat([...locales], { minimumFractionDigits: digits, signDisplay: 'exceptZero' });
-  return signed.format(String(value) as Intl.StringNumericLiteral);
-}
 
 const formats = new Map<string, CellFormat>();
 
@@ -35,7 +33,13 @@ export function createCellFormat(locales: readonly string[]): CellFormat {
   const tags = [...locales];
   const money = new Intl.NumberFormat(tags, { minimumFractionDigits: 2, maximumFractionDigits: MAX_DECIMALS });
   const count = new Intl.NumberFormat(tags, { maximumFractionDigits: MAX_DECIMALS });
-  const percent = new Intl.NumberFormat(tags, { style: 'unit', unit: 'percent', maximumFractionDigits: 2 });
+  // A percentage that is nearly nothing has no sign.
+  const percent = new Intl.NumberFormat(tags, { ...PERCENT, signDisplay: 'negative' });
+  const signed: Readonly<Partial<Record<ColumnKind, Intl.NumberFormat>>> = {
+    money: new Intl.NumberFormat(tags, { minimumFractionDigits: 2, maximumFractionDigits: MAX_DECIMALS, signDisplay: 'exceptZero' }),
+    count: new Intl.NumberFormat(tags, { maximumFractionDigits: MAX_DECIMALS, signDisplay: 'exceptZero' }),
+    percent: new Intl.NumberFormat(tags, { ...PERCENT, signDisplay: 'exceptZero' }),
+  };
   // A date is a day of the calendar. In any other time zone than the one it is read in, it could become the day before.
   const date = new Intl.DateTimeFormat(tags, { dateStyle: 'medium', timeZone: 'UTC' });
   const month = new Intl.DateTimeFormat(tags, { month: 'short', year: 'numeric', timeZone: 'UTC' });
@@ -78,6 +82,30 @@ export function createCellFormat(locales: readonly string[]): CellFormat {
         return withArrows(text);
     }
   };
-  formats.set(key, { format });
-  return { format };
+  const sign = (value: Cell, kind: ColumnKind): string => {
+    const numbers = signed[kind];
+    return value === null || !numbers ? format(value, kind) : writeNumber(String(value), numbers);
+  };
+  const cell: CellFormat['cell'] = (value, { kind, timeZone, isSigned }) => (isSigned ? sign(value, kind) : format(value, kind, timeZone));
+  const made: CellFormat = { cell, sign, format };
+  formats.set(key, made);
+  return made;
 }
+
+const dateParts: { readonly [Type in Intl.DateTimeFormatPartTypes]?: string } = {
+  ...{ day: '\\d{1,2}', month: '[\\p{L}\\p{M}\\d]+\\.?', year: '\\d{4}' },
+};
+
+/** The form of a date as the page writes it, such as “Oct 3, 2026”, for finding one in a text. */
+export function datePattern(locales: readonly string[]): RegExp {
+  const parts = new Intl.DateTimeFormat([...locales], { dateStyle: 'medium', timeZone: 'UTC' }).formatToParts(new Date(0));
+  // A person may leave a comma or a point out.
+  const pattern = parts.map(
+    ({ type, value }) => dateParts[type] ?? value.replace(/[^\p{L}\s]/gu, '[^\\p{L}\\d\\s]?').replace(/\s+/g, '\\s+'),
+  );
+  return new RegExp(pattern.join(''), 'giu');
+}
+
+/** The digits of a date as the fields of the page have them, such as “10/03/2026”. */
+export const writeDigits = (date: string, locales: readonly string[], timeZone = 'UTC'): string =>
+  new Intl.DateTimeFormat([...locales], { year: 'numeric', month: '2-digit', day: '2-digit', timeZone }).format(new Date(date));

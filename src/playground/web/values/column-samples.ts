@@ -25,3 +25,19 @@ export function sampleValues({ kept }: ValueList): readonly Cell[] {
 
 /** More characters than a number has. */
 const MOST = 64;
+
+/** The lengths of texts, and the texts of each, that are looked at: the longest text is not always the widest. */
+const [LENGTHS, TEXTS] = [8, 4];
+
+/** Takes the longest texts of a column. */
+export function longestValues({ kept }: ValueList): readonly Cell[] {
+  const byLength = new Map<number, Cell[]>();
+  for (const value of kept) {
+    const { length } = String(value ?? '');
+    const texts = byLength.get(length) ?? [];
+    if (texts.length === 0) byLength.set(length, texts);
+    if (texts.length < TEXTS) texts.push(value);
+  }
+  const lengths = [...byLength.keys()].toSorted((one, other) => other - one).slice(0, LENGTHS);
+  return lengths.flatMap((length) => byLength.get(length)!);
+}

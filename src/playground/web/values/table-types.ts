@@ -10,6 +10,9 @@ export type ColumnKind = 'text' | 'word' | 'count' | 'money' | 'percent' | 'date
 /** True for dates and times, which are text that sorts as it stands. */
 export const isTime = (kind: ColumnKind): boolean => kind === 'date' || kind === 'month' || kind === 'instant';
 
+/** True for numbers and amounts, which are compared by their size. */
+export const isNumber = (kind: ColumnKind): boolean => kind === 'count' || kind === 'money' || kind === 'percent';
+
 /** True for a column whose values are shown whole or not at all: a part of a number, a date or an id would pass for another one. */
 export const isNeverCut = ({ kind, isCode = false }: TableColumn): boolean => isCode || (kind !== 'text' && kind !== 'word');
 
@@ -30,6 +33,8 @@ export interface TableColumn {
   readonly about?: string;
   /** False where a sum of the column would count money twice: a gift of two funds is in two rows. Counts and amounts only. */
   readonly adds: boolean;
+  /** True for differences, whose values are written with their signs. */
+  readonly isSigned?: boolean | undefined;
   /** True for a text of which a part would pass for another one, such as an id. It is never cut. */
   readonly isCode?: boolean;
   /** True for one of many columns that stand side by side, each only as wide as its values. */

@@ -1,0 +1,39 @@
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+
+/** The one place of a report for its notices. It is a line high, so that nothing moves when one comes; a button shows all that has no room. */
+export function NoticeLine({ children }: { readonly children: ReactNode }) {
+  const line = useRef<HTMLDivElement>(null);
+  const [isOpen, setIsOpen] = useState(false);
+  const [isCut, setIsCut] = useState(false);
+  useEffect(() => {
+    const { current } = line;
+    if (!current) return undefined;
+    const measure = (): void => {
+      if (current.matches('[data-open]')) return;
+      // A button that had the focus may have scrolled the line.
+      current.scrollLeft = 0;
+      setIsCut(current.scrollWidth > current.clientWidth + 1);
+    };
+    measure();
+    const sizes = new ResizeObserver(measure);
+    sizes.observe(current);
+    const texts = new MutationObserver(measure);
+    texts.observe(current, { childList: true, subtree: true, characterData: true });
+    return () => {
+      sizes.disconnect();
+      texts.disconnect();
+    };
+  }, [isOpen]);
+  return (
+    <div className="notices">
+      <div ref={line} className="notice-line" data-open={isOpen ? '' : undefined}>
+        {children}
+      </div>
+      {(isCut || isOpen) && (
+        <button type="button" className="notice-button" aria-expanded={isOpen} onClick={() => setIsOpen((before) => !before)}>
+          {isOpen ? 'One line' : 'Read all'}
+        </button>
+      )}
+    </div>
+  );
+}

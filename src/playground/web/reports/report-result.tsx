@@ -1,0 +1,209 @@
+import { useMemo, useState } from 'react';
+import { createPortal } from 'react-dom';
+import { Tab, TabList, TabPanel, Tabs, type Key } from 'react-aria-components';
+import { DownloadDialog } from '../dialogs/download-dialog';
+import { describeBooks, NotePrint } from '../tables/print-sheet';
+import { DataTable, type TableView } from '../tables/data-table';
+import type { KeptView } from '../rows/filter-text';
+import type { TableClient } from '../rows/table-client';
+import type { Row } from '../values/table-types';
+import { describeFigures, describeNotes, FigureCards } from './figure-cards';
+import { toConditions, toPrintLines, writeValue } from '../choices/choice-texts';
+import { isOfDonor, OWN_COSTS } from './donor-lines';
+import { describeCrossings } from './period-crossings';
+import { BridgeChart, BridgeTable, describeBridge } from './change-bridge';
+import { ReportChart } from './report-chart';
+import { defaultChoices, type ReportChoices } from '../choices/report-choices';
+import { definitionOf, hasChart, reportDefinitions, type ReportDefinition } from '../choices/report-definitions';
+import { toTotals } from './report-figures';
+import type { ReportColumn } from './report-columns';
+import { toDownload, toFileName } from './report-download';
+import { ShapeField, usePivot, type ShownTable } from './report-pivot';
+import type { Names } from '../choices/report-names';
+import { describeLate } from './late-changes';
+import { LateNote } from './late-note';
+import type { ReportResult } from './use-report';
+
+/** The most gifts that the report of the largest ones shows. */
+const MAX_GIFTS = Math.max(...reportDefinitions.largest.top.limits);
+
+const ALL_ROWS_DRAWN = 'The chart draws all rows. The search and the filters are of the table and its files alone.';
+
+interface ReportOutcomeProps {
+  readonly provision: string;
+  readonly onSessionChange: () => void;
+  readonly client: TableClient;
+  readonly result: ReportResult;
+  readonly names: Names;
+  readonly organization: string;
+  readonly mayOpenDonors: boolean;
+  readonly onChange: (choices: ReportChoices) => void;
+  readonly tab: Key;
+  readonly kept: { current: KeptView };
+  readonly onTab: (tab: Key) => void;
+  /** The places of the page that a result fills: its notices, and the button that downloads it. */
+  readonly slots: { readonly notices: Element | null; readonly download: Element | null };
+}
+
+/** What a report found: its figures, its rows as a table or a chart, and what there is to say of them. */
+export function ReportOutcome({
+  provision,
+  client,
+  result,
+  names,
+  organization,
+  mayOpenDonors,
+  onChange,
+  onSessionChange,
+  tab,
+  onTab,
+  kept,
+  slots,
+}: ReportOutcomeProps) {
+  const [shape, setShape] = useState(kept.current.shape ?? '');
+  const onShape = (next: string): void => {
+    kept.current = { ...kept.current, shape: next };
+    setShape(next);
+  };
+  // The figures give their height to the rows while somebody reads these.
+  const [isScrolled, setIsScrolled] = useState(false);
+  const [seen, setSeen] = useState<{ readonly of: ShownTable; readonly view: TableView }>();
+  const { plan, table, figures, bridge, crossings, donor, late } = result;
+  const { choices } = plan;
+  const notes = figures ? describeNotes(plan, figures) : '';
+  const crossed = useMemo(() => describeCrossings(plan, crossings), [plan, crossings]);
+  const isKnown = figures?.all.byAllocation.unknown === 0;
+  // A column that counts nothing but zeros would only take room.
+  const columns = useMemo(
+    () => plan.columns.map((column) => (isKnown && column.id === 'all.byAllocation.unknown' ? { ...column, isHidden: true } : column)),
+    [plan, isKnown],
+  );
+  const { title, rows, opens } = definitionOf(choices.report);
+  const { nameOf } = names;
+  const conditions = useMemo(() => toConditions(choices, nameOf).map(({ text }) => text), [choices, nameOf]);
+  const lines = useMemo(() => {
+    const shown = toConditions(choices, nameOf, writeValue).map(({ text }) => text);
+    const told = figures ? [describeFigures(plan, figures)] : bridge ? [describeBridge({ choices, bridge })] : [];
+    const found = [...told, ...[crossed, describeLate(late)].filter((each) => each !== undefined)];
+    const [whose = organization, ...others] = toPrintLines(plan, organization);
+    return [whose, ...donor, ...others, ...shown, ...found];
+  }, [plan, organization, donor, choices, nameOf, figures, bridge, crossed, late]);
+  const totals = useMemo(() => (figures && choices.limit === 0 ? toTotals(figures, columns) : undefined), [figures, columns, choices]);
+  const { figures: pivoted, shown, tooMany } = usePivot({ client, table, choices, columns, totals, shape });
+  // A view of a table that is shown no more is of other rows.
+  const view = shown && seen?.of === shown ? seen.view : undefined;
+  const setView = useMemo(() => shown && ((now: TableView) => setSeen({ of: shown, view: now })), [shown]);
+  const open = useMemo(() => {
+    const cellOf = (row: Row, id: string) => row[columns.findIndex((column) => column.id === id)];
+    if (opens === 'deposit') {
+      // Whoever may not read donors sees the gifts of a deposit without them.
+      const gifts = mayOpenDonors ? defaultChoices('gifts') : { ...defaultChoices('largest'), limit: MAX_GIFTS };
+      const kept = { period: 'all-time', pending: 'WITH', state: choices.state } as const;
+      return (row: Row) => onChange({ ...gifts, ...kept, deposit: String(cellOf(row, 'key.depositId')) });
+    }
+    if (opens === 'donor') {
+      // The conditions that both reports have stay, so that the money is the same.
+      const { period, dateBasis, pending, funds, giftDateFrom, giftDateTo, state } = choices;
+      const kept = { period, dateBasis, pending, funds, giftDateFrom, giftDateTo, state };
+      return (row: Row) => onChange({ ...defaultChoices('donor'), ...kept, donor: Number(cellOf(row, 'key.donorId')) });
+    }
+    if (opens === 'version')
+      return (row: Row) => {
+        const state = String(cellOf(row, 'number'));
+        if (isKept(columns, row)) onChange({ ...defaultChoices('deposits'), period: 'all-time', state });
+      };
+    return undefined;
+  }, [columns, opens, choices, mayOpenDonors, onChange]);
+  const nameRow = useMemo(() => {
+    const id = opens && { deposit: 'key.depositId', donor: 'key.donorId', version: 'number' }[opens];
+    const place = columns.findIndex((column) => column.id === id);
+    return opens && ((row: Row) => (isKept(columns, row) ? `${opens} ${String(row[place])}` : undefined));
+  }, [columns, opens]);
+  const books = describeBooks(table.version, choices.state !== '');
+  const print = useMemo(
+    () => ({ title, lines, books, timeZone: plan.timeZone, leftOut: isOfDonor(plan) ? OWN_COSTS : [] }),
+    [title, lines, books, plan],
+  );
+  const isPart = shown !== undefined && view !== undefined && view.arranged.count < shown.table.count;
+  const fileName = toFileName(plan);
+  const chartPrint = isPart ? { ...print, lines: [...lines, ALL_ROWS_DRAWN] } : print;
+  return (
+    <>
+      {slots.notices &&
+        createPortal(
+          <>
+            <LateNote {...{ choices, late, onChange }} />
+            {crossed !== undefined && <p role="note">{crossed}</p>}
+            {notes !== '' && <p role="note">{notes}</p>}
+          </>,
+          slots.notices,
+        )}
+      {slots.download &&
+        shown &&
+        view &&
+        createPortal(
+          <DownloadDialog
+            {...{ provision, onSessionChange }}
+            report={toDownload({ result, shown, view, conditions, client, provision })}
+          />,
+          slots.download,
+        )}
+      {figures && <FigureCards {...{ plan, figures }} isBrief={isScrolled} />}
+      {bridge && <BridgeTable {...{ choices, bridge }} />}
+      {table.count === 0 ? (
+        <>
+          <p className="note">{nothings[rows]}</p>
+          <NotePrint {...{ title, lines }} note={nothings[rows]} />
+        </>
+      ) : (
+        <Tabs className="views" selectedKey={hasChart(choices.report) ? tab : 'table'} onSelectionChange={onTab}>
+          <TabList aria-label="Views" className="view-tabs">
+            <Tab id="table">Table</Tab>
+            {hasChart(choices.report) && <Tab id="chart">Chart</Tab>}
+          </TabList>
+          {/* The table stays while the chart is shown, with its search and its columns: a file is of what it shows. */}
+          <TabPanel id="table" className="view" shouldForceMount>
+            <ShapeField {...{ choices, tooMany, shape, onShape }} figures={pivoted} />
+            {shown && (
+              <DataTable
+                key={shown.table.id}
+                {...{ client, kept }}
+                table={shown.table}
+                columns={shown.columns}
+                totals={shown.totals}
+                label={title}
+                layoutName={shown.figure ? undefined : choices.report}
+                onOpenRow={shown.figure ? undefined : open}
+                toRowName={nameRow}
+                onView={setView}
+                onScrolled={setIsScrolled}
+                notices={slots.notices}
+                print={shown.figure ? { ...print, lines: [...lines, `Figure: ${shown.figure.title}`] } : print}
+              />
+            )}
+          </TabPanel>
+          <TabPanel id="chart" className="view">
+            {isPart && <p className="note">{ALL_ROWS_DRAWN}</p>}
+            {bridge ? (
+              <BridgeChart {...{ choices, bridge, fileName }} print={chartPrint} />
+            ) : (
+              <ReportChart {...{ client, table, columns, title, fileName }} print={chartPrint} />
+            )}
+          </TabPanel>
+        </Tabs>
+      )}
+    </>
+  );
+}
+
+const NO_LINES = 'Nothing came in that fits these choices. Try another period or fewer conditions.';
+const nothings: Readonly<Record<ReportDefinition['rows'], string>> = {
+  groups: NO_LINES,
+  lines: NO_LINES,
+  changes: 'Nothing changed between the two states in what fits these choices.',
+  versions: 'The books have not changed yet: nothing has been imported.',
+};
+
+/** False for a change of the books whose state was pruned, so that it cannot be opened. */
+const isKept = (columns: readonly ReportColumn[], row: Row): boolean =>
+  !/^no$/i.test(String(row[columns.findIndex(({ id }) => id === 'isKept')]));

@@ -1,0 +1,208 @@
+import type { Page } from 'playwright-core';
+import { v2Line } from '../support/gateway';
+import { logIn, openPlayground } from '../support/playground-browser';
+import { until } from '../support/until';
+
+const NOW = '2024-06-15T12:00:00Z';
+const WIDE_NAME = 'The fund for the library and its readers';
+/** A gift of nobody has no contact either. */
+const NOBODY = {
+  ...{ donor_id: 0, donor_first_name: '', donor_last_name: '', address1: '', address2: '', address3: '', city: '', state: '', zip: '' },
+  ...{ phone: '', email_address: '' },
+};
+const gateway = openPlayground({
+  lines: Array.from({ length: 60 }, (_, n) =>
+    v2Line({
+      ...{
+        deposit_id: `D${n}`,
+        transaction_id: `T${n}`,
+        allocation_id: `A${n}`,
+        deposit_date: `2024-0${n % 2 === 0 ? 4 : 5}-${10 + (n % 19)}`,
+      },
+      ...{ designation_id: 100 + Math.floor(n / 2), designation: n < 2 ? WIDE_NAME : `Fund ${Math.floor(n / 2)}` },
+      ...{ amount: `${n + 1}.50`, net_amount: `${n + 1}.00`, fee_amount: '0.50', allocation_amount: `${n + 1}.50` },
+      ...(n === 3 && NOBODY),
+    }),
+  ),
+});
+
+interface Opening {
+  readonly width?: number;
+  readonly height?: number;
+  readonly locale?: string;
+}
+
+async function open(hash: string, { width = 1280, height = 800, locale = 'en-US' }: Opening = {}) {
+  const { page, faults } = await gateway.visit({ hash, now: NOW, locale, viewport: { width, height } });
+  await logIn(page);
+  await page.locator('[data-row="0"]').first().waitFor();
+  return { page, faults };
+}
+
+/** The rows of which every pixel is in sight, between the names of the columns and the totals. */
+const countRows = (page: Page): Promise<number> =>
+  page.evaluate<number>(`(() => {
+    const top = document.querySelector('.table-names').getBoundingClientRect().bottom;
+    const bottom = Math.min(innerHeight, document.querySelector('.table-totals').getBoundingClientRect().top);
+    return [...document.querySelectorAll('[data-row]')].map((row) => row.getBoundingClientRect())
+      .filter((box) => box.top >= top - 1 && box.bottom <= bottom + 1).length;
+  })()`);
+
+const heightOf = async (page: Page, selector: string): Promise<number> => (await page.locator(selector).boundingBox())!.height;
+
+describe('an analyst sees rows', () => {
+  test.each([
+    [1280, 800, 14],
+    [1440, 900, 18],
+  ])('at %d by %d, %d of them at least, whatever stands above', async (width, height, least) => {
+    const { page, faults } = await open('#reports/gifts?period=all-time', { width, height });
+    for (const report of [
+      'gifts?period=all-time',
+      'bank-tie-out?period=all-time',
+      'designations?period=all-time',
+      'designations?compare=before',
+    ]) {
+      await page.evaluate(`location.hash = '#reports/${report}'`);
+      await until(async () => (await countRows(page).catch(() => 0)) >= least, 15_000).catch(async () => {
+        expect([report, await countRows(page)]).toEqual([report, least]);
+      });
+    }
+    await page.evaluate(`location.hash = '#reports/designations?period=all-time&splitBy=MONTH'`);
+    await page.getByRole('columnheader', { name: 'Share' }).waitFor();
+    expect(await countRows(page)).toBeGreaterThanOrEqual(least);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('and more of them while the table is scrolled, because the figures are a line then', async () => {
+    const { page, faults } = await open('#reports/designations?compare=before');
+    const [before, high] = [await countRows(page), await heightOf(page, '.cards')];
+    expect(await page.locator('.card').first().locator('dd').innerText()).toMatch(
+      /^[\d,.]+\npending included\nbefore: [\d,.]+\n[+-][\d,.]+ \([+-]\d+\.\d%\)$/,
+    );
+    await page.locator('.table-frame').evaluate((frame: { scrollTop: number }) => void (frame.scrollTop = 60));
+    await until(async () => (await heightOf(page, '.cards')) < 30);
+    expect(high).toBeGreaterThan(60);
+    expect(await countRows(page)).toBeGreaterThan(before);
+    await page.locator('.table-frame').evaluate((frame: { scrollTop: number }) => void (frame.scrollTop = 0));
+    await until(async () => (await heightOf(page, '.cards')) === high);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+});
+
+test('an analyst finds the choices in one line, and those without room behind a button', async () => {
+  const { page, faults } = await open('#reports/designations?compare=before', { width: 1024 });
+  const form = page.getByRole('region', { name: 'Choices of the report' });
+  expect((await form.boundingBox())!.height).toBeLessThan(56);
+  const choice = form.getByText('Counts by', { exact: true });
+  expect(await choice.isVisible()).toBe(false);
+  await form.getByRole('button', { name: 'More choices' }).click();
+  await choice.waitFor();
+  expect((await form.boundingBox())!.height).toBeGreaterThan(56);
+  await form.getByRole('button', { name: 'Fewer choices' }).click();
+  await choice.waitFor({ state: 'hidden' });
+  await page.setViewportSize({ width: 1600, height: 900 });
+  await choice.waitFor();
+  expect(await form.getByRole('button', { name: 'More choices' }).count()).toBe(0);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst reads notices in one place that is a line high, and all of them with a button', async () => {
+  const { page, faults } = await open('#reports/designations?period=all-time&compare=before&pending=WITHOUT&dateBasis=TRANSACTION_DATE', {
+    width: 820,
+  });
+  const notices = page.locator('.notices');
+  expect((await notices.boundingBox())!.height).toBeLessThan(26);
+  const top = (await notices.boundingBox())!.y;
+  await notices.getByText(/All time has no period before it/).waitFor();
+  await page.getByRole('button', { name: 'Copy link' }).click();
+  await notices.getByText(/^The link is copied/).waitFor();
+  expect((await notices.boundingBox())!.height).toBeLessThan(26);
+  await notices.getByRole('button', { name: 'Read all' }).click();
+  await until(async () => (await notices.boundingBox())!.height > 40);
+  expect((await notices.boundingBox())!.y).toBe(top);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst reads whole names before amounts of zero, keeps the first column in sight, and is led to a column that was just shown', async () => {
+  const { page, faults } = await open('#reports/designations?period=all-time', { width: 1100 });
+  const name = page.getByRole('cell', { name: WIDE_NAME });
+  expect(await name.evaluate((cell: { scrollWidth: number; clientWidth: number }) => cell.scrollWidth <= cell.clientWidth)).toBe(true);
+  const edges = page.locator('.table-edges');
+  expect(await edges.getAttribute('data-more-left')).toBeNull();
+  await page.getByRole('button', { name: 'Columns' }).click();
+  for (const title of ['Deposits', 'Whole gifts', 'Fees of the whole gifts', 'Net of the whole gifts'])
+    await page.getByLabel(title, { exact: true }).check();
+  await page.keyboard.press('Escape');
+  const added = page.getByRole('columnheader', { name: 'Net of the whole gifts' });
+  const [frame, box, first] = [
+    (await page.locator('.table-frame').boundingBox())!,
+    (await added.boundingBox())!,
+    (await page.getByRole('columnheader', { name: 'Designation' }).boundingBox())!,
+  ];
+  expect(box.x + box.width).toBeLessThanOrEqual(frame.x + frame.width + 1);
+  expect(Math.round(first.x - frame.x)).toBe(1);
+  await until(async () => (await edges.getAttribute('data-more-left')) !== null);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+describe('an analyst who works on the rows', () => {
+  test('gets the largest amounts first, and names from A on', async () => {
+    const { page, faults } = await open('#reports/designations?period=all-time');
+    const heads = (name: string) => page.getByRole('columnheader', { name });
+    await heads('To this fund').getByRole('button').click();
+    await page.locator('[data-row="0"]').getByText('120.00').first().waitFor();
+    await heads('Designation').getByRole('button').click();
+    await page.locator('[data-row="0"]').getByText('Fund 1', { exact: true }).waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('is told that nothing fits, without a total of zeros, and clears the search', async () => {
+    const { page, faults } = await open('#reports/designations?period=all-time');
+    await page.getByLabel('Search in these rows').fill('nowhere');
+    await page.getByText('None of the 30 rows fits: Search: “nowhere”.').waitFor();
+    expect(await page.locator('.table-totals').count()).toBe(0);
+    await page
+      .getByText(/^None of/)
+      .locator('..')
+      .getByRole('button', { name: 'Clear' })
+      .click();
+    await page.getByText('30 rows', { exact: true }).waitFor();
+    expect(await page.getByLabel('Search in these rows').inputValue()).toBe('');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('finds the rows of nobody by what stands in them', async () => {
+    const { page, faults } = await open('#reports/donors?period=all-time');
+    await page.getByLabel('Search in these rows').fill('(no donor)');
+    await page.getByText('1 of 2 rows').waitFor();
+    await page.locator('[data-row="0"]').getByText('(no donor)').waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('finds a column by its name, drags it to another place, and moves it by keyboard', async () => {
+    const { page, faults } = await open('#reports/designations?period=all-time');
+    const titles = (): Promise<string[]> => page.locator('.table-names .column-sort').allInnerTexts();
+    await page.getByRole('button', { name: 'Columns' }).click();
+    const menu = page.getByRole('dialog', { name: 'Columns' });
+    const item = (title: string) => menu.getByRole('listitem').filter({ has: page.getByLabel(title, { exact: true }) });
+    await item('To this fund').locator('.drag-handle').hover();
+    await page.mouse.down();
+    await item('Designation').locator('.drag-handle').hover();
+    await page.mouse.up();
+    expect((await titles())[0]).toBe('To this fund');
+    await menu.getByLabel('Find a column').fill('fund number');
+    expect(await menu.getByRole('checkbox').count()).toBe(1);
+    await menu.getByRole('button', { name: 'Move Fund number up' }).press('Enter');
+    expect((await titles()).slice(0, 3)).toEqual(['To this fund', 'Fund number', 'Designation']);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -7,7 +7,7 @@ import type { SavedReport } from '../dialogs/saved-reports';
 import { TryAgain } from '../look/try-again';
 import { isStopped } from '../rows/gateway-faults';
 import { mayReadDonors, type Viewer } from '../session/gateway-client';
-import { createCellFormat, toWord, writeSigned } from '../values/cell-format';
+import { createCellFormat, toWord } from '../values/cell-format';
 import { toKnownZone, type ComparedPeriod } from '../values/periods';
 import { fetchHome, toDifference, toHomeDays, type Difference, type HomeDays } from './home-figures';
 
@@ -182,26 +182,16 @@ interface AgainstProps {
 /** Says what came in on the same days of another month, and how much more or less it is now. */
 function Against({ href, period: { startDate, endDate }, of }: AgainstProps) {
   if (!of) return null;
-  const { format } = createCellFormat(navigator.languages);
+  const { format, sign } = createCellFormat(navigator.languages);
   return (
     <span>
       <a href={href}>
-        {writeSigned(of.difference, 'money', navigator.languages)} (
-        {of.percentage === undefined ? 'no percentage' : writePercentage(of.percentage)})
+        {sign(of.difference, 'money')} ({of.percentage === undefined ? 'no percentage' : sign(of.percentage, 'percent')})
       </a>{' '}
       against {format(of.amount, 'money')} of {writeDates(startDate, endDate)}
     </span>
   );
 }
-
-const percent = new Intl.NumberFormat([...navigator.languages], {
-  style: 'unit',
-  unit: 'percent',
-  minimumFractionDigits: 1,
-  maximumFractionDigits: 1,
-  signDisplay: 'exceptZero',
-});
-const writePercentage = (percentage: string): string => percent.format(percentage as Intl.StringNumericLiteral);
 
 function RecentDeposits({ days, readsDonors, figures: { deposits, recent } }: Pick<FiguresProps, 'days' | 'readsDonors' | 'figures'>) {
   const { format } = createCellFormat(navigator.languages);

@@ -69,6 +69,7 @@ test('an analyst who opens the page sees where the books stand, and each figure 
   const recent = between('2024-06-11', '2024-06-20');
   const [monthAgo, yearAgo] = [against(now, before), against(now, yearBefore)];
   await page.getByText('Thursday, June 20, 2024, by the clock of UTC.').waitFor();
+  await card(page, 'This month so far').waitFor();
   expect(await card(page, 'This month so far').locator('dd > *').allInnerTexts()).toEqual([
     shown(now),
     `${String(oracle.totalsOf(month).transactions)} gifts of Jun 1 – 20, 2024`,

@@ -19,7 +19,7 @@ import { toLinkedColumns } from './report-pivot';
 import { ReportForm } from '../choices/report-form';
 import { ReportOutcome } from './report-result';
 import { useNames } from '../choices/report-names';
-import { SavedActions } from './saved-actions';
+import { SavedActions } from '../dialogs/saved-actions';
 import { readSavedChoices, toSavedContent } from './saved-choices';
 import { StateNote } from './state-note';
 import { planReport, useReport, type ReportPlan, type ReportResult } from './use-report';

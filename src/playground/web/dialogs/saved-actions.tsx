@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { SaveDialog, type SaveDialogProps } from '../dialogs/save-dialog';
-import { saveReport, type SavedReport } from '../dialogs/saved-reports';
+import { SaveDialog, type SaveDialogProps } from './save-dialog';
+import { saveReport, type SavedReport } from './saved-reports';
 
 interface SavedActionsProps extends Pick<SaveDialogProps, 'provision' | 'current' | 'note' | 'lost'> {
   /** The saved report that is open; undefined for a report as it begins. */

@@ -35,7 +35,7 @@ test('an analyst compares a quarter with three months of their own choice, month
   await page.getByRole('option', { name: 'Other dates' }).click();
   await typeDates(page, '2024-08-01', '2024-10-31');
   const difference = toCents(received(now)) - toCents(received(other));
-  const percentage = (Number(difference) / Number(toCents(received(other)))) * 100;
+  const percentage = (difference / toCents(received(other))) * 100;
   const signed = (text: string): string => (difference > 0 ? `+${text}` : text);
   const card = page.locator('.card').first();
   await card.getByText(`other period: ${shown(received(other))}`, { exact: true }).waitFor();

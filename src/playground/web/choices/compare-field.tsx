@@ -28,7 +28,7 @@ export function CompareField({ period, compare, now, onChange }: CompareFieldPro
     focusField();
   };
   return (
-    <div ref={part} className="period">
+    <div ref={part} className="compared">
       <ChoiceField label="Compare with" {...{ choices }} value={dates ? DATES : (compare as keyof typeof comparisons)} onChange={choose} />
       {dates && <DatesField label="Dates to compare with" {...dates} onChange={(text) => onChange(text as Comparison)} />}
     </div>

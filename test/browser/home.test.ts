@@ -169,6 +169,7 @@ test('the month is that of the organization, and books without a line say so', a
   await early.page.getByText('Saturday, June 1, 2024, by the clock of Pacific/Kiritimati.').waitFor();
   const now = received(between('2024-06-01', '2024-06-01'));
   const before = received(between('2024-05-01', '2024-05-01'));
+  await card(early.page, 'This month so far').waitFor();
   const texts = await card(early.page, 'This month so far').locator('dd > *').allInnerTexts();
   expect([texts[0], texts[3]?.replace(/^.* against /, '')]).toEqual([shown(now), `${shown(before)} of May 1, 2024`]);
   expect(early.faults).toEqual([]);

@@ -70,7 +70,7 @@ test('an analyst sees funds by month with the money of the books: as a table, a 
   );
   const [totals = []] = await cells(page, '.table-totals');
   expect(totals.slice(2, 6).map(toSum)).toEqual(MONTHS.map((month) => received(undefined, [month])));
-  expect(totals.slice(6, 8).map(toSum)).toEqual([received(undefined, MONTHS), '100%']);
+  expect(totals.slice(6, 8).map(toSum)).toEqual([received(undefined, MONTHS), '100.0%']);
 
   const { name, file } = await saveFile(page, 'XLSX');
   expect(name).toBe('designations-2024-02-01-2024-05-31-by-month.xlsx');

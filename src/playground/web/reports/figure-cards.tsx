@@ -1,4 +1,5 @@
 import { createCellFormat } from '../values/cell-format';
+import { toPercentage } from '../values/exact-decimal';
 import type { ColumnKind } from '../values/table-types';
 import { describeBasis, describePeriod } from '../choices/choice-texts';
 import { findDates, titleOfCompared, type Comparison } from '../values/periods';
@@ -47,7 +48,7 @@ export function FigureCards({ plan, figures, isBrief }: FigureCardsProps) {
               )}
               {change && (
                 <span>
-                  {sign(change.difference, kind)} ({sign(change.percentage, 'percent')})
+                  {sign(change.difference, kind)} ({sign(toPercentage(String(change.difference), String(before), 1) ?? null, 'percent')})
                 </span>
               )}
             </dd>

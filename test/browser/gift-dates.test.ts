@@ -152,7 +152,7 @@ describe('the year-end of a donor', () => {
     expect(await response.json()).toEqual({ data: { saveReport: { replaced: false } } });
     const { page, faults } = await open('#saved/earlier');
     await untilReceived(page, '27.00');
-    expect(hashOf(page)).toBe('#reports/year-end?dateBasis=DEPOSIT_DATE&donor=7');
+    expect(hashOf(page)).toBe('#reports/year-end?dateBasis=DEPOSIT_DATE&donor=7&saved=earlier');
     expect(faults).toEqual([]);
     await page.context().close();
   });

@@ -18,13 +18,15 @@ export function LateNote({ choices, late, onChange }: LateNoteProps) {
   const { report, compare, splitBy, limit } = defaultChoices('changes');
   return (
     <p role="note">
-      {came && <strong>{came}</strong>} {/* The line may be cut, and the button stays in sight. */}
+      {/* The line may be cut, and the button stays in sight. */}
       {since && (
         <button type="button" onClick={() => onChange({ ...choices, report, compare, splitBy, limit, since: String(since.version) })}>
           See what changed
         </button>
       )}{' '}
-      <span>{told.join(' ')}</span>
+      <span>
+        {came && <strong>{came}</strong>} {told.join(' ')}
+      </span>
     </p>
   );
 }

@@ -22,14 +22,14 @@ import { PASSWORD } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { compileRelay } from '../support/relay-project';
 
-const LINES = depositBook(40).filter(({ deposit_status }) => deposit_status === 'posted');
+const LINES = depositBook(40);
 /** Allocation ids, the largest amount first. */
 const IDS = inOrder(LINES, ['amount', 'allocation_id'])
   .reverse()
   .map(({ allocation_id }) => allocation_id);
 const PERIOD = { startDate: '2024-01-01', endDate: '2024-12-31', first: 15 };
 
-const gateway = openGateway({ lines: depositBook(40) });
+const gateway = openGateway({ lines: LINES });
 const { organization } = gateway;
 
 /** A fetch that keeps the cookie and sends it back, as a browser does for a client. */
@@ -131,7 +131,7 @@ test('Relay compiles against the schema, and pages with its own connection', asy
     lines: `fragment lines_query on Query
       @refetchable(queryName: "linesPaginationQuery")
       @argumentDefinitions(first: { type: "Int", defaultValue: 15 }, after: { type: "String" }) {
-      depositDetailsConnection(startDate: "2024-01-01", endDate: "2024-12-31", orderBy: { field: AMOUNT, direction: DESC },
+      depositDetailsConnection(startDate: "2024-01-01", endDate: "2024-12-31", pending: WITH, orderBy: { field: AMOUNT, direction: DESC },
         first: $first, after: $after)
         @connection(key: "lines_depositDetailsConnection") {
         edges { node { allocationId amount } }
@@ -156,7 +156,7 @@ test('Relay compiles against the schema, and pages with its own connection', asy
     const readConnection = () => {
       let read: RelayPages | undefined;
       commitLocalUpdate(environment, (store) => {
-        const args = { startDate: '2024-01-01', endDate: '2024-12-31', orderBy: { field: 'AMOUNT', direction: 'DESC' } };
+        const args = { startDate: '2024-01-01', endDate: '2024-12-31', pending: 'WITH', orderBy: { field: 'AMOUNT', direction: 'DESC' } };
         const found = ConnectionHandler.getConnection(store.getRoot(), 'lines_depositDetailsConnection', args);
         const connection = found as RecordProxy<RelayConnection>;
         const pageInfo = connection.getLinkedRecord('pageInfo');

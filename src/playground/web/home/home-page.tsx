@@ -34,7 +34,7 @@ const MAX_SAVED = 6;
 
 const linkTo = (report: ReportId, choices: Partial<ReportChoices> = {}): string => toAddress({ ...defaultChoices(report), ...choices });
 
-/** Where the books stand today. Each figure is a link to the report that shows it. */
+/** The home says where the books stand today. Each figure is a link to the report that shows it. */
 export function HomePage({ provision, viewer, saved, savedProblem, onListAgain, onSessionChange }: HomePageProps) {
   const timeZone = toKnownZone(viewer.timeZone);
   const { today, fiscalYearStart } = findToday({ ...viewer, timeZone });

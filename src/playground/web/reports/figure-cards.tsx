@@ -62,7 +62,7 @@ export function FigureCards({ plan, figures, isBrief }: FigureCardsProps) {
 const placeOfCompared = (comparison: Comparison): string =>
   comparison === 'before' ? 'before' : comparison === 'last-year' ? 'last year' : 'other period';
 
-/** What the reader of the figures must know, in sentences; empty where there is nothing. */
+/** The sentences that the reader of the figures must know; empty where there are none. */
 export function describeNotes({ choices, compared, comparesRows, ...plan }: ReportPlan, { all }: ReportFigures): string {
   const { format } = createCellFormat(navigator.languages);
   const received = choices.funds.length > 0 ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received';

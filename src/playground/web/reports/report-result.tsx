@@ -45,7 +45,7 @@ interface ReportOutcomeProps {
   readonly slots: { readonly notices: Element | null; readonly download: Element | null };
 }
 
-/** What a report found: its figures, its rows as a table or a chart, and what there is to say of them. */
+/** The outcome of a report: its figures, its rows as a table or a chart, and what there is to say of them. */
 export function ReportOutcome({
   provision,
   client,

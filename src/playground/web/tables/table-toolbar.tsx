@@ -83,7 +83,7 @@ export function TableToolbar(props: TableToolbarProps) {
   );
 }
 
-/** What a table tells: the last copy, a filter that cannot be read, and which rows it shows. */
+/** The line says what was copied last, which filter cannot be read, and which rows the table shows. */
 function TableNotices({ message, problem, isPart, conditions }: TableToolbarProps) {
   return (
     <>

@@ -3,8 +3,7 @@ const letters: Readonly<Record<string, string>> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', ħ: 'h', ŧ: 't', đ: 'd', ð: 'd', þ: 'th', ı: 'i', ς: 'σ', ٱ: 'ا' },
   ...{ ᲀ: 'в', ᲁ: 'д', ᲂ: 'о', ᲃ: 'с', ᲄ: 'т', ᲅ: 'т', ᲆ: 'ъ', ᲇ: 'ѣ', ᲈ: 'ꙋ' },
 };
-// eslint-disable-next-line no-control-regex -- The range is that of ASCII.
-const ASCII = /^[\x00-\x7f]*$/;
+const ASCII = /^\p{ASCII}*$/u;
 const APOSTROPHE = "['’`´‘‛′ʹʻʼʽʾʿ՚׳＇｀]";
 const APOSTROPHES = new RegExp(APOSTROPHE, 'gu');
 const SPACED_APOSTROPHE = new RegExp(`\\p{Zs}${APOSTROPHE}|${APOSTROPHE}\\p{Zs}`, 'u');

@@ -1,4 +1,4 @@
-import { lineFields, type FieldOf, type LineField, type LineName, type LineValues } from '../line/line-fields';
+import { donorTexts, lineFields, type FieldOf, type LineField, type LineName, type LineValues } from '../line/line-fields';
 import { daysBetween, monthsBetween, type LocalDate } from '../values/dates';
 import { conditionNames, isPersonal, lineConditions } from './line-conditions';
 
@@ -40,6 +40,10 @@ export function groupColumns(by: GroupBy): readonly (readonly [name: string, col
 /** True for groupings that tell donors apart, which need the privilege to read donors. */
 export const groupsTellDonors = (groupBy: readonly GroupBy[]): boolean =>
   groupBy.some((by) => isFieldGroup(by) && fieldGroups[by].some((name) => lineFields[name].isPersonal));
+
+/** True for groupings by a donor's text, such as a city: a donor who is erased leaves the group. */
+export const groupsFollowTexts = (groupBy: readonly GroupBy[]): boolean =>
+  groupBy.some((by) => isFieldGroup(by) && (donorTexts as readonly LineName[]).includes(fieldGroups[by][0]));
 
 interface GroupedPeriod {
   readonly startDate: LocalDate;

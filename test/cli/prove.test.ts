@@ -262,11 +262,56 @@ describe('an operator who proves a file', () => {
     await erase('3');
     const reasons = () => Promise.all(files.map(async ({ path }) => ((await proveJson(path, ...all)) as { reason: string | null }).reason));
     expect(await reasons()).toEqual(['donors-erased', 'donors-erased', null, null]);
-    await gateway.database.client.query(
-      `UPDATE deposit_line SET designation = 'Forged' WHERE organization_id = $1 AND allocation_id = 'A2'`,
-      [own.id],
+    // A row before that of the erased donor, and one after it.
+    for (const allocation of ['A2', 'A4']) {
+      const forge = (designation: string): Promise<unknown> =>
+        gateway.database.client.query(`UPDATE deposit_line SET designation = $1 WHERE organization_id = $2 AND allocation_id = $3`, [
+          ...[designation, own.id, allocation],
+        ]);
+      await forge('Forged');
+      const inChanges = allocation === 'A2' ? 'no-digest' : null;
+      expect([allocation, ...(await reasons())]).toEqual([allocation, 'other-texts', 'other-texts', 'other-texts', inChanges]);
+      await forge(gift(2).designation);
+    }
+    const empty = `UPDATE deposit_line SET main_memo = '' WHERE organization_id = $1 AND allocation_id = 'A2' AND main_memo <> ''`;
+    await gateway.database.client.query(empty, [own.id]);
+    expect(await reasons()).toEqual(['donors-erased', 'other-texts', null, 'no-digest']);
+  });
+
+  test('is told that nothing tells more than an erasure where the file is not at hand, or its rows go by texts', async () => {
+    const own = await createOrganization(gateway.services);
+    const all = ['--organization', own.name];
+    const gift = (n: number, city = 'Basel') =>
+      v2Line({
+        ...{ deposit_id: `D${n}`, transaction_id: `T${n}`, allocation_id: `A${n}` },
+        ...{ deposit_date: '2024-01-05', donor_id: n, city, state: city.slice(0, 2) },
+      });
+    await importLines(gateway.services, own, [gift(1), gift(2), gift(3)]);
+    await importLines(gateway.services, own, [gift(1, 'Bern'), gift(2, 'Bern')]);
+    const lines = await take(`/export/deposit-details.csv?${EVER}`, own);
+    const summary = `/export/deposit-summary.csv?${EVER}`;
+    const untold = [
+      await take(`${summary}&group_by=CITY`, own),
+      await take(`${summary}&group_by=MONTH&group_by=STATE&columns=lines,line_amount`, own),
+      await take(`/export/deposit-changes.csv?${EVER}&from=1&to=2&class=RELABELLED&bom=true`, own),
+    ];
+    const told = [await take(`${summary}&group_by=DONOR`, own), await take(`/export/deposit-changes.csv?${EVER}&from=1&to=2`, own)];
+    const rest = await take(`${summary}&group_by=DESIGNATION`, own);
+    await succeed(environment(), ['donor', 'erase', ...all, '--donor', '2', '--reason', 'Asked']);
+    const reasonOf = async (...words: string[]) => ((await proveJson(...words, ...all)) as { reason: string | null }).reason;
+    expect(await Promise.all(untold.map(({ path }) => reasonOf(path)))).toEqual(untold.map(() => 'donors-erased-at-least'));
+    expect(await Promise.all([...told, lines].map(({ path }) => reasonOf(path)))).toEqual([
+      'donors-erased',
+      'donors-erased',
+      'donors-erased',
+    ]);
+    expect(await reasonOf(rest.path)).toBeNull();
+    expect(await reasonOf('--receipt', lines.id)).toBe('donors-erased-at-least');
+    const edited = join(directory, 'edited.csv');
+    await writeFile(edited, lines.body.toString().replace('"10.50"', '"90.50"'));
+    expect((await prove(edited, '--receipt', lines.id, ...all)).stderr).toMatch(
+      /edited\.csv: this file is not the one of the receipt, and the books do not make that one byte for byte: prove the receipt without a file to be told why \(receipt [^;]*in row 1: amount\b/s,
     );
-    expect(await reasons()).toEqual(['other-texts', 'other-texts', 'other-texts', 'no-digest']);
   });
 
   test('is told of texts of a state before an erasure that were changed after it', async () => {

@@ -65,7 +65,7 @@ function toText({ verdict, reason, entry, first, isSameMoney }: Proof, path: str
   const subject = path ?? `The file of receipt ${entry.id}`;
   const place = `receipt ${entry.id} of ${organization}, data version ${entry.dataVersion ?? 'unknown'}`;
   if (verdict === 'same') return `${subject}: the books make the same bytes (${place})`;
-  const money = reason === 'donors-erased' && isSameMoney === true ? '; the money is the same to the cent' : '';
+  const money = reason?.startsWith('donors-erased') && isSameMoney === true ? '; the money is the same to the cent' : '';
   return [`${subject}: ${describeReason(reason!)}${money} (${place})`, ...(first ? [describeFirst(first)] : [])].join('\n');
 }
 

@@ -73,20 +73,19 @@ export class ErasureStore {
     return (await books.list<{ version: number | null }>(organizationId, select))[0]!.version;
   }
 
-  /** True when an erasure after an instant has emptied texts of a line of the rows. */
-  async isErasedIn({ lineSet, from }: StateRows, since: Date, books: RequestBooks): Promise<boolean> {
+  /** The number of states of lines of the rows whose texts an erasure after an instant has emptied. */
+  async countErasedIn({ lineSet, from }: StateRows, since: Date, books: RequestBooks): Promise<number> {
     const organization = Prisma.sql`organization_id = ${lineSet.organizationId}::int`;
     // A distributed database finds its node by the organization, and not within OR.
     const inRows = from
       ? Prisma.sql`(${whereLines({ ...lineSet, state: from })} OR ${whereLines(lineSet)})
           AND NOT (since <= ${numberOf(from)}::bigint AND until > ${numberOf(lineSet.state!)}::bigint)`
       : whereLines(lineSet);
-    const select = Prisma.sql`SELECT EXISTS (
-        SELECT FROM deposit_line WHERE ${organization} AND ${inRows} AND erased_version > GREATEST(${numberOf(lineSet.state!)}::bigint, (
-          SELECT max(number) FROM data_version WHERE ${organization} AND recorded_at <= ${since}::timestamptz
-        ))
-      ) AS found`;
-    return (await books.list<{ found: boolean }>(lineSet.organizationId, select))[0]!.found;
+    const select = Prisma.sql`SELECT count(*)::float8 AS count FROM deposit_line
+      WHERE ${organization} AND ${inRows} AND erased_version > GREATEST(${numberOf(lineSet.state!)}::bigint, (
+        SELECT max(number) FROM data_version WHERE ${organization} AND recorded_at <= ${since}::timestamptz
+      ))`;
+    return (await books.list<{ count: number }>(lineSet.organizationId, select))[0]!.count;
   }
 
   /** Runs an erasure in one transaction: committed when `work` resolves, undone when it throws or when it is a trial. */

@@ -11,97 +11,114 @@ export interface FirstDifference {
   readonly columns: readonly string[] | null;
 }
 
+/** The differences between a file and the same one made again. */
+export interface FileDifference {
+  readonly first: FirstDifference;
+  /** The number of rows that differ; null where the rows of the two files are no pairs. */
+  readonly rows: number | null;
+  /** The columns that differ in any of these rows. */
+  readonly columns: readonly string[];
+  /** The columns whose other value in the file that was made is not empty. */
+  readonly filled: readonly string[];
+}
+
 /** Opens a file to be read from its beginning. */
 export type OpenFile = () => AsyncIterable<Buffer>;
 
-/** The most bytes of a row that are read to tell its columns. */
+/** The most bytes of a row that are held. A longer one is compared in pieces, and its columns are not told. */
 const MAX_ROW_BYTES = 1_000_000;
 
-/** Compares a file with another one that is made meanwhile, and of which no more than a row is kept. */
+/** Compares a file, row by row, with another one that is made meanwhile, and of which no more than a row is kept. */
 export class FileComparison {
-  private readonly file: AsyncIterator<Buffer>;
-  private held: Buffer = Buffer.alloc(0);
+  private readonly given: AsyncGenerator<readonly Part[]>;
+  private readonly made: PartReader;
+  private held: readonly Part[] = [];
+  private place = 0;
   private offset = 0;
-  private differs = false;
-  /** The other file from the difference on, as far as it is kept. */
-  private rest: Buffer = Buffer.alloc(0);
+  private first: FirstDifference | undefined;
+  private rows = 0;
+  private arePairs = true;
+  private readonly differing = new Set<string>();
+  private readonly filled = new Set<string>();
 
   constructor(
-    private readonly open: OpenFile,
+    open: OpenFile,
     private readonly format: FileFormat,
     private readonly columns: readonly string[],
   ) {
-    this.file = open()[Symbol.asyncIterator]();
+    this.given = readParts(open(), format);
+    this.made = new PartReader(format);
   }
 
   /** Compares the next bytes of the other file. They may be used again when this has resolved. */
   async add(block: Buffer): Promise<void> {
-    let at = 0;
-    while (at < block.length && !this.differs) {
-      if (this.held.length === 0) this.held = await this.next();
-      const length = Math.min(this.held.length, block.length - at);
-      const same = countSame(this.held, block.subarray(at, at + length));
-      this.differs = same < length || length === 0;
-      this.held = this.held.subarray(same);
-      this.offset += same;
-      at += same;
-    }
-    if (this.differs && this.rest.length < MAX_ROW_BYTES) this.rest = Buffer.concat([this.rest, block.subarray(at)]);
+    for (const part of this.made.read(block)) await this.match(part);
   }
 
-  /** The first difference; null when the two files have the same bytes. */
-  async end(): Promise<FirstDifference | null> {
-    if (!this.differs && this.held.length === 0) this.held = await this.next();
-    if (!this.differs && this.held.length === 0) return null;
-    await this.file.return?.();
-    const { offset, format, columns } = this;
-    const place = await findPlace(this.open(), offset, format);
-    const [ours, theirs] = [place.rest, this.rest].map((rest) => readRow(Buffer.concat([place.begun, rest]), format, columns));
-    const differing = ours && theirs ? columns.filter((name) => ours[name] !== theirs[name]) : null;
-    return { offset, row: place.row, columns: place.row === null ? null : differing };
+  /** The differences; null when the two files have the same bytes. */
+  async end(): Promise<FileDifference | null> {
+    for (const part of this.made.end()) await this.match(part);
+    const more = this.arePairs ? await this.next() : undefined;
+    if (more) this.note(more, undefined);
+    await this.given.return(undefined);
+    if (!this.first) return null;
+    return { first: this.first, rows: this.arePairs ? this.rows : null, columns: [...this.differing], filled: [...this.filled] };
   }
 
-  private async next(): Promise<Buffer> {
-    for (;;) {
-      const read = await this.file.next();
-      if (read.done) return Buffer.alloc(0);
-      if (read.value.length > 0) return read.value;
+  private async match(made: Part): Promise<void> {
+    if (!this.arePairs) return;
+    const given = await this.next();
+    if (given?.bytes.equals(made.bytes)) this.offset += made.bytes.length;
+    else this.note(given, made);
+  }
+
+  /** Notes a part that differs. The comparison ends where the columns do not tell how, because what follows may have no pairs. */
+  private note(given: Part | undefined, made: Part | undefined): void {
+    const [ours, theirs] = [given, made].map((part) => part && readRow(part, this.format, this.columns));
+    const columns = ours && theirs ? this.columns.filter((name) => ours[name] !== theirs[name]) : null;
+    this.arePairs = columns !== null && columns.length > 0;
+    this.rows++;
+    for (const name of columns ?? []) this.differing.add(name);
+    for (const name of columns ?? []) if (!EMPTY.has(theirs![name])) this.filled.add(name);
+    this.first ??= {
+      offset: this.offset + (given && made ? countSame(given.bytes, made.bytes) : 0),
+      row: given?.row ?? null,
+      columns,
+    };
+  }
+
+  private async next(): Promise<Part | undefined> {
+    while (this.place === this.held.length) {
+      const read = await this.given.next();
+      if (read.done) return undefined;
+      this.held = read.value;
+      this.place = 0;
     }
+    return this.held[this.place++];
   }
 }
+
+/** The values of a row that have no text, in CSV and in JSON. */
+const EMPTY: ReadonlySet<string | undefined> = new Set(['', '""']);
 
 /** The number of equal bytes at the beginning of two blocks. */
 function countSame(one: Buffer, other: Buffer): number {
-  if (one.compare(other, 0, other.length, 0, Math.min(one.length, other.length)) === 0) return other.length;
   let at = 0;
-  while (at < other.length && one[at] === other[at]) at++;
+  while (at < one.length && at < other.length && one[at] === other[at]) at++;
   return at;
 }
 
-/** The row of a file that a place is in. */
-interface RowPlace {
-  /** Null before, between and after rows. */
+/** A row of a file, or what stands between two. */
+interface Part {
+  readonly bytes: Buffer;
+  /** The number of the row, counted from 1; null for what is no row, such as the header of a CSV file. */
   readonly row: number | null;
-  /** The row as far as the place. */
-  readonly begun: Buffer;
-  /** The file from the place on, as far as a row may go. */
-  readonly rest: Buffer;
 }
 
-async function findPlace(file: AsyncIterable<Buffer>, offset: number, format: FileFormat): Promise<RowPlace> {
-  const rows = new RowFinder(format);
-  let begun: Buffer = Buffer.alloc(0);
-  let rest: Buffer = Buffer.alloc(0);
-  let read = 0;
-  for await (const block of file) {
-    const before = block.subarray(0, Math.max(0, offset - read));
-    const start = rows.read(before);
-    begun = start < 0 ? Buffer.concat([begun, before]) : Buffer.from(before.subarray(start));
-    rest = Buffer.concat([rest, block.subarray(before.length)]);
-    read += block.length;
-    if (rest.length >= MAX_ROW_BYTES) break;
-  }
-  return { row: rows.current, begun: rows.current === null ? Buffer.alloc(0) : begun, rest };
+async function* readParts(file: AsyncIterable<Buffer>, format: FileFormat): AsyncGenerator<readonly Part[]> {
+  const reader = new PartReader(format);
+  for await (const block of file) yield reader.read(block);
+  yield reader.end();
 }
 
 const LF = 0x0a;
@@ -109,8 +126,9 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const [OPEN, CLOSE] = [0x7b, 0x7d];
 
-/** Finds where the rows of a file begin and end. The header of a CSV file is row 0. */
-class RowFinder {
+/** Takes a file apart into its rows and what stands between them. The header of a CSV file is row 0. */
+class PartReader {
+  private begun: Buffer = Buffer.alloc(0);
   private isInText = false;
   private isEscaped = false;
   private depth = 0;
@@ -124,56 +142,64 @@ class RowFinder {
     this.isInRow = format === 'csv';
   }
 
-  /** The number of the row at the end of what was read; null outside of rows and in the header. */
-  get current(): number | null {
-    return this.isInRow && this.row > 0 ? this.row : null;
-  }
-
-  /** Reads on. Returns the place in the block where the last row in it begins, or -1 when none begins there. */
-  read(block: Buffer): number {
-    let start = -1;
-    for (let at = 0; at < block.length; at++) {
-      const byte = block[at]!;
+  /** Reads on. Returns the parts that end in the block. */
+  read(block: Buffer): Part[] {
+    const bytes = Buffer.concat([this.begun, block]);
+    const parts: Part[] = [];
+    let start = 0;
+    const cut = (end: number): void => {
+      if (end > start) parts.push(this.toPart(bytes.subarray(start, end)));
+      start = end;
+    };
+    for (let at = this.begun.length; at < bytes.length; at++) {
+      const byte = bytes[at]!;
+      if (at - start === MAX_ROW_BYTES) cut(at);
       if (this.format === 'csv') {
         if (byte === QUOTE) this.isInText = !this.isInText;
         if (byte !== LF || this.isInText) continue;
+        cut(at + 1);
         this.row++;
-        start = at + 1;
       } else if (this.isInText) {
         if (this.isEscaped) this.isEscaped = false;
         else if (byte === BACKSLASH) this.isEscaped = true;
         else if (byte === QUOTE) this.isInText = false;
       } else if (byte === QUOTE) this.isInText = true;
       else if (byte === OPEN && this.depth++ === this.outside) {
+        cut(at);
         this.row++;
         this.isInRow = true;
-        start = at;
-      } else if (byte === CLOSE && --this.depth === this.outside) this.isInRow = false;
+      } else if (byte === CLOSE && --this.depth === this.outside) {
+        cut(at + 1);
+        this.isInRow = false;
+      }
     }
-    return start;
+    this.begun = bytes.subarray(start);
+    return parts;
   }
 
-  /** The length of the row at the beginning of some bytes; undefined when it does not end there. */
-  static findEnd(bytes: Buffer, format: FileFormat): number | undefined {
-    const rows = new RowFinder(format === 'csv' ? 'csv' : 'ndjson');
-    for (let at = 0; at < bytes.length; at++) {
-      rows.read(bytes.subarray(at, at + 1));
-      if (format === 'csv' ? rows.row > 0 : rows.row > 0 && !rows.isInRow) return at + 1;
-    }
-    return undefined;
+  /** The part that the end of the file ends. */
+  end(): Part[] {
+    return this.begun.length === 0 ? [] : [this.toPart(this.begun)];
+  }
+
+  private toPart(bytes: Buffer): Part {
+    return { bytes, row: this.isInRow && this.row > 0 ? this.row : null };
   }
 }
 
-/** The values of the row at the beginning of some bytes, as texts; undefined where there is no whole row. */
-function readRow(bytes: Buffer, format: FileFormat, columns: readonly string[]): Readonly<Record<string, string | undefined>> | undefined {
-  const end = RowFinder.findEnd(bytes, format);
-  if (end === undefined) return undefined;
-  const text = bytes.toString('utf8', 0, end);
-  if (format === 'csv') {
-    const values = parse<string[]>(text.replace(/\r?\n$/, ''), { delimiter: ',' }).data[0] ?? [];
-    return values.length === columns.length ? Object.fromEntries(columns.map((name, n) => [name, values[n]])) : undefined;
-  }
-  return readObject(text);
+/** The values of a row as texts; undefined for a part that is no whole row. */
+function readRow(
+  { bytes, row }: Part,
+  format: FileFormat,
+  columns: readonly string[],
+): Readonly<Record<string, string | undefined>> | undefined {
+  if (row === null) return undefined;
+  if (format !== 'csv') return readObject(bytes.toString());
+  const records = parse<string[]>(bytes.toString().replace(/\r?\n$/, ''), { delimiter: ',' }).data;
+  const [values] = records;
+  return records.length === 1 && values?.length === columns.length
+    ? Object.fromEntries(columns.map((name, n) => [name, values[n]]))
+    : undefined;
 }
 
 /** The members of a JSON object as JSON; undefined for a text that is none, as a damaged file may have it. */

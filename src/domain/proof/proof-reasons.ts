@@ -3,7 +3,7 @@ import { UNKEPT } from '../../formats/file-address';
 import { donorTexts } from '../../line/line-fields';
 import { RENDERING } from '../../rows/row-stream';
 import type { LineDigests } from '../reports/control-totals';
-import type { FirstDifference } from './file-comparison';
+import type { FileDifference } from './file-comparison';
 
 /** The facts by which it is judged whether a file can be made again. */
 export interface ReceiptFacts {
@@ -19,15 +19,26 @@ export interface ReceiptFacts {
 /** The facts about a file that was made again and has other bytes than its receipt says. */
 export interface RemadeFacts extends ReceiptFacts {
   readonly digests: Partial<LineDigests>;
-  /** True when a line of the file has lost texts by an erasure after it. */
-  readonly isErased: boolean;
-  /** The first difference from the file that was given; null where none was given. */
-  readonly first: FirstDifference | null;
+  /** The number of states of lines of the file that have lost texts by an erasure after it. */
+  readonly erasedLines: number;
+  /** The differences from the file of the receipt; null where it was not given, or is the same. */
+  readonly difference: FileDifference | null;
+  /** True where an erasure makes the rows others than those of the receipt, and not only their texts. */
+  readonly rowsFollowTexts: boolean;
 }
 
 /** True for a column of a file that an erasure changes. A change of names becomes an erasure of them. */
 export const isOfErasures = (column: string): boolean =>
-  ['class', 'changed_columns', ...donorTexts].includes(column.replace(/^(?:before|after)_/, ''));
+  isClass(column) || (donorTexts as readonly string[]).includes(column.replace(/^(?:before|after)_/, ''));
+const isClass = (column: string): boolean => ['class', 'changed_columns'].includes(column);
+
+/** True when texts of erased lines are all that is gone. */
+const isErasureAlone = ({ difference, erasedLines }: RemadeFacts): boolean =>
+  difference !== null &&
+  difference.rows !== null &&
+  difference.rows <= erasedLines &&
+  difference.columns.every(isOfErasures) &&
+  difference.filled.every(isClass);
 
 interface Reason<Facts> {
   readonly applies: (facts: Facts) => boolean;
@@ -77,8 +88,12 @@ const differences = {
     text: 'this gateway writes the same lines as other bytes than the one that made the file',
   },
   'donors-erased': {
-    applies: ({ isErased, first }) => isErased && (first?.columns ?? []).every(isOfErasures),
-    text: 'donors of its lines were erased after it, so that their names, contact and memos are gone from it',
+    applies: isErasureAlone,
+    text: 'donors of its lines were erased after it, and their names, contact and memos are all that is gone from it',
+  },
+  'donors-erased-at-least': {
+    applies: ({ erasedLines, difference, rowsFollowTexts }) => erasedLines > 0 && (difference === null || rowsFollowTexts),
+    text: 'donors of its lines were erased after it, so that it is not made as it was, and nothing tells whether its texts differ in more than that',
   },
   'other-texts': {
     applies: ({ entry }) => entry.moneyDigest !== null,
@@ -94,6 +109,9 @@ const texts = {
   ...obstacles,
   ...differences,
   'other-file': { text: 'the books make the file of the receipt byte for byte, and this file is another one' },
+  'other-file-and-books': {
+    text: 'this file is not the one of the receipt, and the books do not make that one byte for byte: prove the receipt without a file to be told why',
+  },
   'no-receipt': { text: 'no receipt has the SHA-256 of this file' },
 } as const;
 

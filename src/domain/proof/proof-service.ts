@@ -6,6 +6,7 @@ import type { ChangeSet } from '../../data/reports/deposit-change-store';
 import { instantOf, NO_VERSION, numberOf, toPlace } from '../../data/postgres/version-stamp';
 import { OperatorError } from '../../errors';
 import { chosenColumns, parseKeptAddress, toFileLayout, type FileQuery } from '../../formats/file-address';
+import { groupsFollowTexts } from '../../formats/line-groups';
 import type { RowTemplate } from '../../rows/row-template';
 import type { FileFormat } from '../../values/file-formats';
 import { isUuid } from '../../values/ids';
@@ -17,8 +18,16 @@ import type { DepositChangeService } from '../reports/deposit-change-service';
 import { toNarrowedLineSet, type DepositDetailService } from '../reports/deposit-detail-service';
 import type { ErasureService } from '../reports/erasure-service';
 import { toSummaryRows, type DepositSummaryService } from '../reports/deposit-summary-service';
-import { FileComparison, type FirstDifference, type OpenFile } from './file-comparison';
-import { findDifference, findObstacle, isChosenByName, isOfErasures, type ProofReason, type ReceiptFacts } from './proof-reasons';
+import { FileComparison, type FileDifference, type FirstDifference, type OpenFile } from './file-comparison';
+import {
+  findDifference,
+  findObstacle,
+  isChosenByName,
+  isOfErasures,
+  type ProofReason,
+  type ReceiptFacts,
+  type RemadeFacts,
+} from './proof-reasons';
 
 interface ProofParts {
   readonly audit: AuditService;
@@ -77,16 +86,15 @@ export class ProofService {
       const { startDate, endDate, pending, conditions } = entry;
       const remake = async (): Promise<Proof> => {
         // The state ends with the rows.
-        const isErased = await this.isErased(entry, state!, opened);
-        const { made, digests, first } = await this.remake(entry, { state: state!, donorName, file }, opened);
+        const erased = await this.countErased(entry, state!, opened);
+        const { made, digests, difference } = await this.remake(entry, { state: state!, donorName, file }, opened);
         const isSameMoney =
           entry.moneyDigest === null || digests.moneyDigest === undefined ? null : entry.moneyDigest === digests.moneyDigest;
         const isAsReceipt = made === entry.fileSha256;
-        const reason = isAsReceipt
-          ? given === null || given === made
-            ? null
-            : 'other-file'
-          : findDifference({ ...facts, digests, isErased, first });
+        const ofReceipt = isAsReceipt ? null : findDifference({ ...facts, ...erased, digests, difference });
+        const isOtherFile = given !== null && given !== entry.fileSha256;
+        const reason = isOtherFile ? (isAsReceipt ? 'other-file' : 'other-file-and-books') : ofReceipt;
+        const first = difference?.first ?? null;
         return { verdict: reason === null ? 'same' : 'different', reason, entry, given, made, isSameMoney, first };
       };
       const range = { startDate, endDate, pending, conditions };
@@ -151,7 +159,7 @@ export class ProofService {
     entry: FileEntry,
     { state, donorName, file }: Pick<ProofQuestion, 'donorName' | 'file'> & { readonly state: string },
     opened: RequestBooks,
-  ): Promise<{ readonly made: string; readonly digests: Partial<LineDigests>; readonly first: FirstDifference | null }> {
+  ): Promise<{ readonly made: string; readonly digests: Partial<LineDigests>; readonly difference: FileDifference | null }> {
     const format = entry.format as FileFormat;
     const { query, hasBom } = parseKeptAddress(entry.report!, entry.fileAddress!, isChosenByName(entry) ? donorName : undefined);
     const lineSet = { ...toNarrowedLineSet(entry.organizationId, query.lines), state };
@@ -164,19 +172,26 @@ export class ProofService {
     const comparison = file && new FileComparison(file, format, Object.keys(chosenColumns(query)));
     const count = new FileCount();
     for await (const block of toBlocks(count.toPieces(head, rows, tail))) await comparison?.add(block);
-    return { made: count.facts.fileSha256, digests: digests(), first: (await comparison?.end()) ?? null };
+    return { made: count.facts.fileSha256, digests: digests(), difference: (await comparison?.end()) ?? null };
   }
 
   /**
-   * True when a line of a file has lost texts by an erasure after it, and the file tells of such texts. A donor's name, which the books may
-   * have no more, chooses no line here.
+   * The number of lines of a file that have lost texts by an erasure after it, and that the file tells such texts of. A donor's name, which
+   * the books may have no more, chooses no line here.
    */
-  private async isErased(entry: FileEntry, state: string, opened: RequestBooks): Promise<boolean> {
+  private async countErased(
+    entry: FileEntry,
+    state: string,
+    opened: RequestBooks,
+  ): Promise<Pick<RemadeFacts, 'erasedLines' | 'rowsFollowTexts'>> {
     const { query } = parseKeptAddress(entry.report!, entry.fileAddress!, undefined);
-    if (!Object.keys(chosenColumns(query)).some(isOfErasures) && !query.changes && !isChosenByName(entry)) return false;
+    const rowsFollowTexts = groupsFollowTexts(query.groupBy ?? []) || query.changes?.classes !== undefined;
+    const tellsTexts = rowsFollowTexts || query.changes || isChosenByName(entry) || Object.keys(chosenColumns(query)).some(isOfErasures);
+    if (!tellsTexts) return { erasedLines: 0, rowsFollowTexts };
     const lineSet = { ...toNarrowedLineSet(entry.organizationId, query.lines), state };
     const from = query.changes && (await this.toChangeSet(query.changes, lineSet, opened)).from;
-    return this.parts.erasures.isErasedIn({ lineSet, from }, new Date(entry.startedAt.getTime() - CLOCK_DIFFERENCE_MS), opened);
+    const since = new Date(entry.startedAt.getTime() - CLOCK_DIFFERENCE_MS);
+    return { erasedLines: await this.parts.erasures.countErasedIn({ lineSet, from }, since, opened), rowsFollowTexts };
   }
 
   private toLines(lineSet: LineSet, opened: RequestBooks, template: RowTemplate): RemadeRows {

@@ -56,9 +56,9 @@ export class ErasureService {
     return version === null ? state : `${state!}, erased at ${version}`;
   }
 
-  /** True when an erasure after an instant has emptied texts of a line of a file's rows. */
-  isErasedIn(rows: StateRows, since: Date, books: RequestBooks): Promise<boolean> {
-    return this.store.isErasedIn(rows, since, books);
+  /** The number of states of lines of a file's rows whose texts an erasure after an instant has emptied. */
+  countErasedIn(rows: StateRows, since: Date, books: RequestBooks): Promise<number> {
+    return this.store.countErasedIn(rows, since, books);
   }
 
   /**

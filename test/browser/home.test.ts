@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { REPORT_PRIVILEGE } from '../../src/values/privileges';
+import { CLOSE_PRIVILEGE, REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { createOrganization, importLines, type TestOrganization } from '../support/gateway';
 import { accountButton, logIn, openPlayground } from '../support/playground-browser';
 import { createOracle, summaryBook, toCents, toMoney, type SummaryLine } from '../support/summary-oracle';
@@ -174,6 +174,22 @@ test('the month is that of the organization, and books without a line say so', a
   expect([texts[0], texts[3]?.replace(/^.* against /, '')]).toEqual([shown(now), `${shown(before)} of May 1, 2024`]);
   expect(early.faults).toEqual([]);
   await early.page.context().close();
+});
+
+test('a finance person who closes a month on the home sees it there at once', async () => {
+  const as = await createOrganization(gateway.services);
+  await importLines(gateway.services, as, book);
+  await gateway.services.users.changeGrants(as.name, as.username, { verb: 'grant', privileges: [CLOSE_PRIVILEGE] });
+  const { page, faults } = await open({ as });
+  await card(page, 'Last change of the books').getByText('No month is closed').waitFor();
+  await page.getByRole('button', { name: 'Close months…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Close months' });
+  await dialog.getByRole('button', { name: 'Close the months' }).click();
+  await dialog.getByText('The books are closed through May 31, 2024.').waitFor();
+  await page.keyboard.press('Escape');
+  await card(page, 'Last change of the books').getByText('Closed through May 31, 2024').waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
 });
 
 test('figures that cannot be read say so once, and Try again reads them', async () => {

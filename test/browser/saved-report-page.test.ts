@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { REPORT_PRIVILEGE } from '../../src/values/privileges';
-import { createOrganization, v2Line } from '../support/gateway';
+import { createOrganization, importLines, v2Line } from '../support/gateway';
 import { logIn, openPlayground } from '../support/playground-browser';
 import { until } from '../support/until';
 
@@ -10,7 +10,9 @@ const gift = (n: number, date: string, amount: string) =>
     ...{ deposit_id: `D${n}`, transaction_id: `T${n}`, allocation_id: `A${n}`, deposit_date: date, transaction_date: date },
     ...{ amount, net_amount: amount, fee_amount: '0.00', allocation_amount: amount },
   });
-const gateway = openPlayground({ loggedIn: true, lines: [gift(1, '2024-04-03', '40.00'), gift(2, '2024-05-03', '50.00')] });
+const lines = [gift(1, '2024-04-03', '40.00'), gift(2, '2024-05-03', '50.00')];
+const gateway = openPlayground({ loggedIn: true, lines });
+const MAY = '#reports/designations?period=2024-05-01..2024-05-31';
 
 async function open(hash: string, as = gateway.organization): Promise<{ readonly page: Page; readonly faults: string[] }> {
   const opened = await gateway.visit({ hash, as, now: NOW, locale: 'en-US' });
@@ -34,6 +36,41 @@ async function saveAs(page: Page, button: 'Save' | 'Save as', title: string): Pr
   await dialog.waitFor({ state: 'detached' });
 }
 
+const updateButton = (page: Page): Locator => page.getByRole('button', { name: 'Update', exact: true });
+const alert = (page: Page, text: string): Locator => page.getByRole('alert').filter({ hasText: text });
+const nextFrame = (page: Page) => page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
+const goHome = (page: Page): Promise<void> => page.getByRole('link', { name: 'Deposit Gateway' }).click();
+
+/** Begins the period of the open report with another day, as one who edits the address does. */
+async function beginWith(page: Page, day: string, amount: string): Promise<void> {
+  await page.evaluate(`location.hash = location.hash.replace(/2024-0\\d-01/, '${day}')`);
+  await received(page, amount);
+}
+
+/** A colleague saves a report of this name again, beginning with the day if there is one. */
+async function saveElsewhere(name: string, day?: string): Promise<void> {
+  const { rowCount } = await gateway.database.client.query(
+    `UPDATE saved_report SET updated_at = now(), variables = variables || $2::jsonb WHERE name = $1`,
+    [name, JSON.stringify(day === undefined ? {} : { startDate: day })],
+  );
+  expect(rowCount).toBe(1);
+}
+
+/** Holds back the first answer to an operation. */
+async function holdAnswer(page: Page, operation: string) {
+  let release = (): void => undefined;
+  let isHeld = false;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/graphql', async (route) => {
+    if (isHeld || !(route.request().postData() ?? '').includes(operation)) return route.fallback();
+    isHeld = true;
+    const response = await route.fetch();
+    await released;
+    return route.fulfill({ response });
+  });
+  return { untilHeld: () => until(() => isHeld), release };
+}
+
 /** The amounts of a saved report's file. */
 async function fileOf(name: string): Promise<string[]> {
   const response = await fetch(`${gateway.url}/reports/${name}.csv`, { headers: { Provision: gateway.organization.apiProvision } });
@@ -43,7 +80,7 @@ async function fileOf(name: string): Promise<string[]> {
 }
 
 test('a saved report opens under its title, is marked in the menu, takes changes by Update and another title by Save as', async () => {
-  const { page, faults } = await open('#reports/designations?period=2024-05-01..2024-05-31');
+  const { page, faults } = await open(MAY);
   await received(page, '50.00');
   await saveAs(page, 'Save', 'Funds for the board');
   await heading(page, 'Funds for the board').waitFor();
@@ -87,7 +124,7 @@ test('a saved report opens under its title, is marked in the menu, takes changes
 });
 
 test('an analyst whose colleague has saved the report meanwhile hears so once, and replaces it with the next press', async () => {
-  const { page, faults } = await open('#reports/designations?period=2024-05-01..2024-05-31');
+  const { page, faults } = await open(MAY);
   await saveAs(page, 'Save', 'Everybody’s');
   await page.evaluate(`location.hash = location.hash.replace('2024-05-01', '2024-04-01')`);
   await received(page, '90.00');
@@ -104,7 +141,7 @@ test('an analyst whose colleague has saved the report meanwhile hears so once, a
 });
 
 test('deleting names the title, in red', async () => {
-  const { page, faults } = await open('#reports/designations?period=2024-05-01..2024-05-31');
+  const { page, faults } = await open(MAY);
   await saveAs(page, 'Save', 'Gone soon');
   await menuItem(page, 'All saved reports').click();
   await page.getByRole('button', { name: 'Delete Gone soon' }).click();
@@ -124,9 +161,9 @@ test('deleting names the title, in red', async () => {
 test.each([
   ['the list of all', '#saved/', 'Saved reports', 'query SavedReports'],
   ['the one of a link', '#saved/lasting', 'Lasting', 'query SavedReports'],
-  ['a report', '#reports/designations?period=2024-05-01..2024-05-31', 'Designations', 'query Designations'],
+  ['a report', MAY, 'Designations', 'query Designations'],
 ])('a failure of %s stands once, and Try again mends it', async (_what, hash, title, operation) => {
-  const first = await open('#reports/designations?period=2024-05-01..2024-05-31');
+  const first = await open(MAY);
   await saveAs(first.page, 'Save', 'Lasting').catch(() => undefined);
   await first.page.context().close();
   const { page } = await open('#reports');
@@ -162,6 +199,175 @@ test('a person who may read totals only hears whom to ask for a saved report', a
     .filter({ hasText: 'You may not read this, because it shows donors. Ask your administrator for the right.' })
     .waitFor();
   expect(await page.getByText('Ask your administrator').count()).toBe(1);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst never replaces unasked what a colleague saved while the report was open, wherever the analyst was meanwhile', async () => {
+  const { page, faults } = await open(MAY);
+  await saveAs(page, 'Save', 'Shared');
+  const refusal = alert(page, 'shared was saved by ada at');
+  const updated = page.getByRole('status').filter({ hasText: 'Updated “Shared”.' });
+  const press = async (outcome: Locator): Promise<void> => {
+    await until(() => updateButton(page).isEnabled());
+    await updateButton(page).click();
+    await outcome.waitFor();
+  };
+  await beginWith(page, '2024-04-01', '90.00');
+  await saveElsewhere('shared');
+  await goHome(page);
+  await page.getByRole('region', { name: 'Saved reports' }).getByRole('link', { name: 'Shared' }).waitFor();
+  await page.waitForLoadState('networkidle');
+  await page.goBack();
+  await received(page, '90.00');
+  await press(refusal);
+  await press(updated);
+  await beginWith(page, '2024-05-01', '50.00');
+  await saveElsewhere('shared');
+  await page.reload();
+  await received(page, '50.00');
+  await press(refusal);
+  await press(updated);
+  // What they saved themselves is no news to them.
+  await page.goBack();
+  await received(page, '90.00');
+  await press(updated);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test.each([
+  ['is another report', '#reports/deposits?period=2024-05-01..2024-05-31&saved=race', 'Money received', 'race'],
+  ['is gone', `${MAY}&saved=never`, 'Designations', 'never'],
+])('a link with the name of a saved report that %s opens its choices and says so', async (_what, hash, title, name) => {
+  const { page, faults } = await open(MAY);
+  await saveAs(page, 'Save', 'Race').catch(() => undefined);
+  await page.goto(`${gateway.url}/playground#reports`);
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+  await alert(page, `The saved report “${name}” is gone, or its name is that of another report now.`).waitFor();
+  await heading(page, title).waitFor();
+  await received(page, '50.00');
+  expect([await updateButton(page).count(), await page.evaluate('location.hash')]).toEqual([0, hash.replace(/.saved=.*/, '')]);
+  await beginWith(page, '2024-04-01', '90.00');
+  expect(await page.getByText('is gone').count()).toBe(0);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an answer that comes late leaves the analyst where they went meanwhile', async () => {
+  const { page, faults } = await open(MAY);
+  await saveAs(page, 'Save', 'Slow');
+  await beginWith(page, '2024-04-01', '90.00');
+  const saving = await holdAnswer(page, 'mutation SaveReport');
+  await updateButton(page).click();
+  await saving.untilHeld();
+  await menuItem(page, 'Money received').click();
+  await heading(page, 'Money received').waitFor();
+  const [steps, address] = [await page.evaluate('history.length'), await page.evaluate('location.hash')];
+  const listed = page.waitForResponse((response) => (response.request().postData() ?? '').includes('query SavedReports'));
+  saving.release();
+  await listed;
+  await nextFrame(page);
+  expect([await page.evaluate('history.length'), await page.evaluate('location.hash')]).toEqual([steps, address]);
+  await page.goBack();
+  await heading(page, 'Slow').waitFor();
+  await received(page, '90.00');
+  await page.getByText('Designations. How much did each fund receive?').waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a saved report opens as it is now, from the menu and from the list, and is one step of the history', async () => {
+  const { page, faults } = await open(MAY);
+  await saveAs(page, 'Save', 'Fresh');
+  await menuItem(page, 'Designations').click();
+  await heading(page, 'Designations').waitFor();
+  await saveElsewhere('fresh', '2024-04-01');
+  await menuItem(page, 'Fresh').click();
+  await heading(page, 'Fresh').waitFor();
+  await received(page, '90.00');
+  const steps = await page.evaluate('history.length');
+  await menuItem(page, 'Fresh').click();
+  await received(page, '90.00');
+  expect(await page.evaluate('history.length')).toBe(steps);
+  await page.goBack();
+  await heading(page, 'Designations').waitFor();
+  await menuItem(page, 'All saved reports').click();
+  const button = page.getByRole('button', { name: 'Open fresh' });
+  await button.waitFor();
+  await saveElsewhere('fresh', '2024-05-01');
+  await button.click();
+  await heading(page, 'Fresh').waitFor();
+  await received(page, '50.00');
+  expect(await isMarked(page, 'Fresh')).toBe(true);
+  await page.goBack();
+  await heading(page, 'Saved reports').waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a list of saved reports that comes late does not bring back what was deleted', async () => {
+  const { page, faults } = await open(MAY);
+  await saveAs(page, 'Save', 'Overtaken');
+  const listing = await holdAnswer(page, 'query SavedReports');
+  await goHome(page);
+  await listing.untilHeld();
+  await menuItem(page, 'All saved reports').click();
+  await page.getByRole('button', { name: 'Delete Overtaken' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('status').filter({ hasText: 'Deleted “Overtaken”.' }).waitFor();
+  expect(await menuItem(page, 'Overtaken').count()).toBe(0);
+  const listed = page.waitForResponse((response) => (response.request().postData() ?? '').includes('query SavedReports'));
+  listing.release();
+  await listed;
+  await nextFrame(page);
+  expect(await menuItem(page, 'Overtaken').count()).toBe(0);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst reads why Update failed until they go on, also when the report was deleted', async () => {
+  const { page, faults } = await open(MAY);
+  await saveAs(page, 'Save', 'Doomed');
+  await beginWith(page, '2024-04-01', '90.00');
+  await gateway.database.client.query(`DELETE FROM saved_report WHERE name = 'doomed'`);
+  await updateButton(page).click();
+  await heading(page, 'Designations').waitFor();
+  await nextFrame(page);
+  const fault = alert(page, 'there is no doomed');
+  expect(await fault.count()).toBe(1);
+  expect([await updateButton(page).count(), await page.evaluate('location.hash')]).toEqual([0, MAY.replace('05', '04')]);
+  await beginWith(page, '2024-05-01', '50.00');
+  expect(await fault.count()).toBe(0);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a list that cannot be read says why, and the page asks who is logged in', async () => {
+  const { page } = await open('#reports');
+  await page.route('**/graphql', (route) =>
+    (route.request().postData() ?? '').includes('query SavedReports') ? route.abort() : route.fallback(),
+  );
+  const asked = page.waitForRequest((request) => (request.postData() ?? '').includes('query Viewer'));
+  await goHome(page);
+  await alert(page, 'The saved reports could not be read. The gateway cannot be reached.').waitFor();
+  await asked;
+  await page.context().close();
+});
+
+test('the titles of saved reports leave the page with the right to read them', async () => {
+  const as = await createOrganization(gateway.services);
+  await importLines(gateway.services, as, lines);
+  const { page, faults } = await open(MAY, as);
+  await saveAs(page, 'Save', 'Hidden');
+  await heading(page, 'Hidden').waitFor();
+  await gateway.services.users.changeGrants(as.name, as.username, { verb: 'revoke', privileges: [REPORT_PRIVILEGE] });
+  await page.evaluate(`window.dispatchEvent(new Event('focus'))`);
+  await menuItem(page, 'All saved reports').waitFor({ state: 'detached' });
+  await heading(page, 'Designations').waitFor();
+  await goHome(page);
+  await page.getByText('Saved reports may show donors, which you may not read.').waitFor();
+  expect(await page.getByText('Hidden').count()).toBe(0);
   expect(faults).toEqual([]);
   await page.context().close();
 });

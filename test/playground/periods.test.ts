@@ -79,6 +79,11 @@ test.each([
   // The last day of a month does not make it a whole one.
   ['month-to-date', '2024-02-29', '2024-01-01..2024-01-29'],
   ['month-to-date', '2024-11-30', '2024-10-01..2024-10-30'],
+  ['quarter-to-date', '2026-11-30', '2026-07-01..2026-08-30'],
+  ['quarter-to-date', '2026-04-30', '2026-01-01..2026-01-30'],
+  ['quarter-to-date', '2027-02-28', '2026-10-01..2026-11-28'],
+  ['year-to-date', '2029-02-28', '2028-01-01..2028-02-28'],
+  ['fiscal-year-to-date', '2029-02-28', '2027-07-01..2028-02-28'],
   ['year-to-date', '2024-11-22', '2023-01-01..2023-11-22'],
   ['fiscal-year-to-date', '2024-11-22', '2023-07-01..2023-11-22'],
 ] as const)('an analyst who compares %s on %s with the period before sees its same days, %s', (name, day, other) => {
@@ -87,11 +92,13 @@ test.each([
 });
 
 test.each([
-  ['2024-11-22', '2023-11-01..2023-11-22'],
-  ['2024-02-29', '2023-02-01..2023-02-28'],
-  ['2025-02-28', '2024-02-01..2024-02-28'],
-])('an analyst who compares this month so far on %s with last year sees its same days, %s', (today, other) => {
-  const { startDate, endDate } = findCompared(findPeriod('month-to-date', { today, fiscalYearStart: 7 })!, 'last-year')!;
+  ['month-to-date', '2024-11-22', '2023-11-01..2023-11-22'],
+  ['month-to-date', '2024-02-29', '2023-02-01..2023-02-28'],
+  ['month-to-date', '2025-02-28', '2024-02-01..2024-02-28'],
+  ['quarter-to-date', '2025-02-28', '2024-01-01..2024-02-28'],
+  ['year-to-date', '2025-02-28', '2024-01-01..2024-02-28'],
+] as const)('an analyst who compares %s on %s with last year sees its same days, %s', (name, today, other) => {
+  const { startDate, endDate } = findCompared(findPeriod(name, { today, fiscalYearStart: 7 })!, 'last-year')!;
   expect(`${startDate}..${endDate}`).toBe(other);
 });
 

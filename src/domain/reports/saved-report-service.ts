@@ -3,6 +3,7 @@ import { AppError, InputError } from '../../errors';
 import { reservedNames, type FileQuery } from '../../formats/file-address';
 import { ALL_TIME } from '../../values/dates';
 import type { FindDates, PeriodName } from '../../values/periods';
+import { MAX_NAME_LENGTH, MAX_TITLE_LENGTH } from '../../values/saved-report-limits';
 import type { ChangingUser, RightsAudit } from '../audit/rights-audit';
 
 /** A GraphQL query and the values of its variables. */
@@ -42,8 +43,6 @@ const MAX_LENGTH = 30_000;
 const MAX_ALL_LENGTH = 1_000_000;
 /** A name has only characters that need no escapes in an address. */
 const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
-const MAX_NAME_LENGTH = 80;
-const MAX_TITLE_LENGTH = 200;
 /** The most variables that the query of a report may have. */
 export const MAX_REPORT_PARAMETERS = 50;
 

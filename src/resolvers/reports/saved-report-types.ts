@@ -6,6 +6,7 @@ import type * as domain from '../../domain/reports/deposit-summary-service';
 import { toReportDocument } from '../../domain/reports/saved-report-service';
 import type { FileFormat } from '../../values/file-formats';
 import type { FindDates, PeriodName } from '../../values/periods';
+import { MAX_NAME_LENGTH, MAX_TITLE_LENGTH } from '../../values/saved-report-limits';
 import { toGlobalId } from '../../values/global-id';
 import { DepositSummary } from './deposit-summary-types';
 import { selectedPaths } from '../request/look-ahead';
@@ -174,14 +175,13 @@ export const VARIABLES = {
 @InputType({ description: 'A report to save.' })
 export class SaveReportInput {
   @Field(() => String, {
-    description:
-      "Name of the report, part of its file's address: lower-case letters and digits with single hyphens between them, at most 80 characters, such as `january-2026`.",
+    description: `Name of the report, part of its file's address: lower-case letters and digits with single hyphens between them, at most ${MAX_NAME_LENGTH} characters, such as \`january-2026\`.`,
   })
   name!: string;
 
   @Field(() => String, {
     nullable: true,
-    description: 'Title of the report, at most 200 characters, such as `"Gifts of January"`. Without it the title is the name.',
+    description: `Title of the report, at most ${MAX_TITLE_LENGTH} characters, such as \`"Gifts of January"\`. Without it the title is the name.`,
   })
   title?: string | null;
 

@@ -1,6 +1,7 @@
 import { isPeriodName } from '../../../values/periods';
 import { createCellFormat } from '../values/cell-format';
 import { describeComparison, presets, titleOfCompared, type ComparedPeriod, type Period } from '../values/periods';
+import { toTitle } from '../values/saved-names';
 import { isVersion } from '../values/states';
 import { defaultChoices, type ReportChoices } from './report-choices';
 import { dateBases, definitionOf, groupTitles, pendingChoices, type DateBasis, type FilterName } from './report-definitions';
@@ -88,7 +89,7 @@ export function proposeTitle(choices: ReportChoices, nameOf: Names['nameOf']): s
   const before = defaultChoices(choices.report);
   const conditions = toConditions(choices, (kind, id) => (kind === 'donor' ? `No. ${String(id)}` : nameOf(kind, id)));
   const differs = (name: keyof ReportChoices): boolean => choices[name] !== before[name];
-  return [
+  const begin = [
     definitionOf(choices.report).title,
     toPeriodText(choices),
     ...(differs('dateBasis') ? [`by ${dateBases[choices.dateBasis]}`] : []),
@@ -96,8 +97,11 @@ export function proposeTitle(choices: ReportChoices, nameOf: Names['nameOf']): s
     ...(differs('splitBy') ? [`by ${groupTitles[choices.splitBy]}`] : []),
     ...(differs('compare') ? [`against ${describeComparison(choices.compare)}`] : []),
     ...(differs('limit') ? [String(choices.limit)] : []),
-    ...conditions.map(({ text }) => text),
-  ].join(', ');
+  ];
+  return toTitle(
+    begin.join(', '),
+    conditions.map(({ id, text }) => ({ text, kind: id.startsWith('fund ') ? 'fund' : 'condition' })),
+  );
 }
 
 /** Everything that the choices of a saved report say, in words. */

@@ -34,7 +34,7 @@ export function useLinkedView(
     if (!linked || !read || applied.current === linked) return;
     applied.current = linked;
     kept.current = read.view;
-    history.replaceState(null, '', withoutView(location.hash));
+    history.replaceState(history.state, '', withoutView(location.hash));
   }, [linked, read, kept]);
   return read?.unread ?? [];
 }

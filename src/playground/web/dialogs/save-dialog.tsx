@@ -2,20 +2,16 @@ import { useEffect, useState, type SubmitEvent } from 'react';
 import { Button, DialogTrigger, FieldError, Input, Label, Text, TextField } from 'react-aria-components';
 import { ModalDialog } from './modal-dialog';
 import { fromPeriodEnum } from '../../../values/periods';
+import { MAX_NAME_LENGTH, MAX_TITLE_LENGTH } from '../../../values/saved-report-limits';
 import { presets } from '../values/periods';
-import {
-  describeSaving,
-  listSavedReports,
-  MAX_NAME,
-  NAME_PATTERN,
-  proposeName,
-  saveReport,
-  type SavedContent,
-  type SavedReport,
-} from './saved-reports';
+import { NAME_PATTERN, proposeName, type OpenedReport } from '../values/saved-names';
+import { describeSaving, saveReport, type SavedContent } from './saved-reports';
+import type { SavedReports } from './use-saved-reports';
 
 export interface SaveDialogProps {
   readonly provision: string;
+  /** The reports whose names are taken. */
+  readonly list: SavedReports;
   /** The text of the button. */
   readonly label?: string;
   /** The title that the dialog proposes. */
@@ -27,8 +23,8 @@ export interface SaveDialogProps {
   /** Says what of the screen is not saved, when the dialog opens. */
   readonly lost?: () => string | undefined;
   readonly isDisabled?: boolean;
-  /** Called with the name of the report that was saved. */
-  readonly onSaved?: (name: string) => void;
+  /** Called with the report that was saved, when the list has it. */
+  readonly onSaved?: (saved: OpenedReport) => void;
 }
 
 /** A button, and the dialog in which somebody gives a report a title and a lasting address. */
@@ -43,6 +39,7 @@ export function SaveDialog({ isDisabled, label = 'Save', ...props }: SaveDialogP
 
 function SaveForm({
   provision,
+  list,
   title: proposed = '',
   current,
   note,
@@ -53,32 +50,32 @@ function SaveForm({
   const [title, setTitle] = useState(proposed);
   const [warning] = useState(lost);
   const [ownName, setOwnName] = useState<string>();
-  const [reports, setReports] = useState<readonly SavedReport[]>([]);
   const [isSaving, setIsSaving] = useState(false);
   const [outcome, setOutcome] = useState<{ readonly text: string; readonly isFault: boolean }>();
   const name = ownName ?? proposeName(title);
-  const earlier = reports.find((report) => report.name === name);
+  const { problem, read } = list;
+  const earlier = list.reports.find((report) => report.name === name);
   const earlierPeriod = earlier && fromPeriodEnum(earlier.period);
   const isSaved = outcome?.isFault === false;
-  const tellFault = (error: unknown): void => setOutcome({ text: (error as Error).message, isFault: true });
-  useEffect(() => {
-    listSavedReports(provision).then(setReports, tellFault);
-  }, [provision]);
+  useEffect(() => void read(), [read]);
   const save = async (): Promise<void> => {
-    try {
-      await saveReport(provision, { ...current(), name, title: title.trim() || earlier?.title || name, replaces: earlier?.updatedAt });
-      onSaved?.(name);
-      setOutcome({ text: earlier ? `Replaced ${name}.` : `Saved as ${name}.`, isFault: false });
-    } catch (error) {
-      tellFault(error);
-    }
+    const input = { ...current(), name, title: title.trim() || earlier?.title || name, replaces: earlier?.updatedAt };
+    const saved = await saveReport(provision, input);
+    setOutcome({ text: earlier ? `Replaced ${name}.` : `Saved as ${name}.`, isFault: false });
+    await read();
+    onSaved?.(saved);
+  };
+  const tellFault = async (error: unknown): Promise<void> => {
+    setOutcome({ text: (error as Error).message, isFault: true });
     // A colleague may have saved the report meanwhile: the next press replaces what is listed then.
-    await listSavedReports(provision).then(setReports, tellFault);
+    await read();
   };
   const submit = (event: SubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
     setIsSaving(true);
-    void save().finally(() => setIsSaving(false));
+    void save()
+      .catch(tellFault)
+      .finally(() => setIsSaving(false));
   };
   const change = (apply: () => void): void => {
     setOutcome(undefined);
@@ -86,7 +83,13 @@ function SaveForm({
   };
   return (
     <form onSubmit={submit}>
-      <TextField value={title} onChange={(value) => change(() => setTitle(value))} maxLength={200} autoFocus autoComplete="off">
+      <TextField
+        value={title}
+        onChange={(value) => change(() => setTitle(value))}
+        maxLength={MAX_TITLE_LENGTH}
+        autoFocus
+        autoComplete="off"
+      >
         <Label>Title</Label>
         <Input placeholder="Gifts of January" />
       </TextField>
@@ -95,7 +98,7 @@ function SaveForm({
         onChange={(value) => change(() => setOwnName(value))}
         isRequired
         pattern={NAME_PATTERN}
-        maxLength={MAX_NAME}
+        maxLength={MAX_NAME_LENGTH}
         autoComplete="off"
       >
         <Label>Name in the address</Label>
@@ -116,7 +119,7 @@ function SaveForm({
           {earlierPeriod && ` The one that is there has “${presets[earlierPeriod].title}” anew each time.`}
         </p>
       )}
-      <p role={outcome?.isFault ? 'alert' : 'status'}>{outcome?.text}</p>
+      <p role={(outcome?.isFault ?? problem !== '') ? 'alert' : 'status'}>{outcome?.text ?? problem}</p>
       <div className="dialog-buttons">
         {/* A second click would find its own report, and ask whether to replace it. */}
         <Button type="submit" className="main-button" isPending={isSaving}>

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { Button } from 'react-aria-components';
 import { fromPeriodEnum, type PeriodName } from '../../../values/periods';
 import { copyText } from '../look/clipboard';
@@ -10,59 +10,44 @@ import {
   deleteSavedReport,
   describeSaving,
   fetchSavedAddress,
-  listSavedReports,
   ownParametersOf,
   toParameterTexts,
   toParameterUrl,
   toSavedLink,
   type SavedReport,
 } from './saved-reports';
+import type { SavedReports } from './use-saved-reports';
 
 interface SavedReportListProps {
   readonly provision: string;
+  readonly list: SavedReports;
   readonly onOpen: (report: SavedReport) => void;
-  /** Called with the reports whenever they were read. It must stay the same from render to render. */
-  readonly onListed?: (reports: readonly SavedReport[]) => void;
   /** Says in words what a report asks for. Undefined for one that says it in its query alone. */
   readonly describe?: (report: SavedReport) => ReactNode;
 }
 
 /** The organization's saved reports. Each is a query with a title and a lasting address, for colleagues, spreadsheets and BI tools. */
-export function SavedReportList({ provision, onOpen, onListed, describe }: SavedReportListProps) {
-  const [reports, setReports] = useState<readonly SavedReport[]>();
+export function SavedReportList({ provision, list, onOpen, describe }: SavedReportListProps) {
+  const { reports, isRead, problem, read } = list;
   const [message, setMessage] = useState<{ readonly text: string; readonly isFault: boolean }>();
   const [doomed, setDoomed] = useState<SavedReport>();
-  const list = useRef<HTMLElement>(null);
-  const load = useCallback(async () => {
-    const all = await listSavedReports(provision);
-    setReports(all);
-    onListed?.(all);
-  }, [provision, onListed]);
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => void read(), [read]);
   /** Does some work, and shows the text that it returns or its fault. */
-  const run = useCallback(async (work: () => Promise<string | undefined>): Promise<void> => {
+  const run = async (work: () => Promise<string>): Promise<void> => {
     try {
-      const text = await work();
-      setMessage(text === undefined ? undefined : { text, isFault: false });
+      setMessage({ text: await work(), isFault: false });
     } catch (error) {
       setMessage({ text: (error as Error).message, isFault: true });
     }
-  }, []);
-  const begin = useCallback(
-    () =>
-      run(async () => {
-        await load();
-        return undefined;
-      }),
-    [load, run],
-  );
-  useEffect(() => void begin(), [begin]);
+  };
   const remove = (report: SavedReport): void => {
     setDoomed(undefined);
     void run(async () => {
       await deleteSavedReport(provision, report);
-      await load();
+      await read();
       // The focus was on the deleted report's button.
-      list.current?.focus();
+      section.current?.focus();
       return `Deleted “${report.title}”.`;
     });
   };
@@ -72,20 +57,17 @@ export function SavedReportList({ provision, onOpen, onListed, describe }: Saved
     ['Copy for Power Query', (report: SavedReport) => copyPowerQuery(provision, report)],
   ] as const;
   return (
-    <section ref={list} className="saved-reports" aria-label="List of saved reports" tabIndex={-1}>
-      {message?.isFault && reports === undefined ? (
-        <TryAgain message={message.text} onTryAgain={() => void begin()} />
-      ) : (
-        <p role={message?.isFault ? 'alert' : 'status'}>{message?.text}</p>
-      )}
-      {reports?.length === 0 && (
+    <section ref={section} className="saved-reports" aria-label="List of saved reports" tabIndex={-1}>
+      {problem !== '' && <TryAgain message={problem} onTryAgain={() => void read()} />}
+      <p role={message?.isFault ? 'alert' : 'status'}>{message?.text}</p>
+      {isRead && reports.length === 0 && (
         <p>
           None yet. A saved report has an address that stays the same. Colleagues open it here; spreadsheets and BI tools read its rows with
           an API provision.
         </p>
       )}
       <ul>
-        {reports?.map((report) => (
+        {reports.map((report) => (
           <li key={report.name}>
             <SavedReportFacts report={report} words={describe?.(report)} />
             <div className="dialog-buttons">

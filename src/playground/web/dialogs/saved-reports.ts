@@ -1,11 +1,12 @@
-import type { NamedPeriod, SavedReportsQuery, SavedReportsQueryVariables } from '../../../generated/operations/graphql';
+import type { NamedPeriod, SavedReportsQuery, SaveReportMutation } from '../../../generated/operations/graphql';
 import { fromPeriodEnum } from '../../../values/periods';
-import { askGateway } from '../session/gateway-client';
+import { askGateway, GatewayError } from '../session/gateway-client';
 import type { FileAddress } from '../files/address-text';
 import { fetchFileAddress, type ReportQuery } from '../files/file-url';
 import deleteReportMutation from '../queries/delete-report.graphql?raw';
 import saveReportMutation from '../queries/save-report.graphql?raw';
 import savedReportsQuery from '../queries/saved-reports.graphql?raw';
+import type { OpenedReport } from '../values/saved-names';
 
 /** A query that the organization saved under a name, with a title and the values of its variables. */
 export type SavedReport = NonNullable<SavedReportsQuery['savedReports']>[number];
@@ -22,31 +23,23 @@ export interface ReportToSave extends SavedContent {
   readonly replaces: string | undefined;
 }
 
-/** Lists the organization's saved reports, or those with the names. Throws an Error whose message the page shows. */
-export async function listSavedReports(provision: string, names?: string[]): Promise<readonly SavedReport[]> {
-  const variables: SavedReportsQueryVariables = { names };
-  const { savedReports } = await askGateway<SavedReportsQuery>(provision, { query: savedReportsQuery, variables });
+/** Lists the organization's saved reports. Throws an Error whose message the page shows. `useSavedReports` keeps them. */
+export async function listSavedReports(provision: string): Promise<readonly SavedReport[]> {
+  const { savedReports } = await askGateway<SavedReportsQuery>(provision, { query: savedReportsQuery });
   return savedReports ?? [];
 }
 
-/** Saves a report. Throws an Error whose message the page shows, such as when another one was saved under the name meanwhile. */
-export async function saveReport(provision: string, report: ReportToSave): Promise<void> {
-  await askGateway(provision, { query: saveReportMutation, variables: { input: report } });
+/** Saves a report. Throws an Error whose message the page shows, and that `isConflict` knows when another one has the name now. */
+export async function saveReport(provision: string, input: ReportToSave): Promise<OpenedReport> {
+  const { saveReport: saved } = await askGateway<SaveReportMutation>(provision, { query: saveReportMutation, variables: { input } });
+  return { name: input.name, updatedAt: saved.report.updatedAt };
 }
+
+/** True for the refusal to replace a report that somebody else has saved or deleted meanwhile. */
+export const isConflict = (error: unknown): boolean => error instanceof GatewayError && error.code === 'REPORT_CONFLICT';
 
 export async function deleteSavedReport(provision: string, { id }: SavedReport): Promise<void> {
   await askGateway(provision, { query: deleteReportMutation, variables: { id } });
-}
-
-/** The form of a name, which is a part of the report's address. */
-export const NAME_PATTERN = '[a-z0-9]+(-[a-z0-9]+)*';
-export const MAX_NAME = 80;
-
-/** Proposes a name for a title: “Année 2026, funds” becomes `annee-2026-funds`. Empty when the title has no Latin letters or digits. */
-export function proposeName(title: string): string {
-  const letters = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-  const words = letters.split(/[^a-z0-9]+/).filter((word) => word !== '');
-  return words.join('-').slice(0, MAX_NAME).replace(/-$/, '');
 }
 
 /** Builds the link with which a logged-in colleague opens a saved report on this page. */

@@ -107,6 +107,7 @@ export function DownloadBar({ provision, onFailure, shownTable }: DownloadBarPro
             onOpen={open}
             lost={() => describeShownLoss(shownTable.current)}
             isReady={editors.isReady}
+            onFailure={onFailure}
           />
         </>
       )}

@@ -3,6 +3,7 @@ import type { ReportQuery } from '../files/file-url';
 import { ModalDialog } from '../dialogs/modal-dialog';
 import { SaveDialog } from '../dialogs/save-dialog';
 import { SavedReportList } from '../dialogs/saved-report-list';
+import { useSavedReports } from '../dialogs/use-saved-reports';
 import { withoutChoices } from '../reports/saved-choices';
 
 interface SavedReportsProps {
@@ -13,10 +14,14 @@ interface SavedReportsProps {
   /** Says what of the screen is not saved. */
   readonly lost: () => string | undefined;
   readonly isReady: boolean;
+  /** Called when the saved reports could not be read: the session may have ended. */
+  readonly onFailure: () => void;
 }
 
 /** Saves the query in the editors as a report, and opens saved reports in them. */
-export function SavedReports({ provision, current, onOpen, lost, isReady }: SavedReportsProps) {
+export function SavedReports({ provision, current, onOpen, lost, isReady, onFailure }: SavedReportsProps) {
+  // The gateway refuses whoever may not read them, and says why.
+  const list = useSavedReports(provision, true, onFailure);
   /** A report that is saved here opens here: the form of Reports mode would show other figures than the file. */
   const toSave = (): ReportQuery => {
     const { query, variables } = current();
@@ -24,14 +29,14 @@ export function SavedReports({ provision, current, onOpen, lost, isReady }: Save
   };
   return (
     <>
-      <SaveDialog provision={provision} current={toSave} lost={lost} isDisabled={!isReady} />
+      <SaveDialog {...{ provision, list }} current={toSave} lost={lost} isDisabled={!isReady} />
       <DialogTrigger>
         <Button isDisabled={!isReady}>Saved reports</Button>
         <ModalDialog title="Saved reports" isWide>
           {(close) => (
             <>
               <SavedReportList
-                provision={provision}
+                {...{ provision, list }}
                 onOpen={(report) => {
                   close();
                   onOpen(report);

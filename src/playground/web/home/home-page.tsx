@@ -3,7 +3,8 @@ import type { HomeQuery } from '../../../generated/operations/graphql';
 import { findToday } from '../../../values/periods';
 import { defaultChoices, toAddress, type ReportChoices } from '../choices/report-choices';
 import type { ReportId } from '../choices/report-definitions';
-import type { SavedReport } from '../dialogs/saved-reports';
+import { useClosesChanges } from '../choices/closes';
+import type { SavedReports } from '../dialogs/use-saved-reports';
 import { TryAgain } from '../look/try-again';
 import { isStopped } from '../rows/gateway-faults';
 import { mayReadDonors, type Viewer } from '../session/gateway-client';
@@ -14,12 +15,8 @@ import { fetchHome, toDifference, toHomeDays, type Difference, type HomeDays } f
 interface HomePageProps {
   readonly provision: string;
   readonly viewer: Viewer;
-  /** The saved reports that the menu names. */
-  readonly saved: readonly SavedReport[];
-  /** Says that the saved reports could not be read; empty otherwise. */
-  readonly savedProblem: string;
-  /** Reads the saved reports again. */
-  readonly onListAgain: () => void;
+  /** The saved reports, which the menu names too. */
+  readonly list: SavedReports;
   /** Called when the figures could not be read: the session may have ended. */
   readonly onSessionChange: () => void;
 }
@@ -35,11 +32,13 @@ const MAX_SAVED = 6;
 const linkTo = (report: ReportId, choices: Partial<ReportChoices> = {}): string => toAddress({ ...defaultChoices(report), ...choices });
 
 /** The home says where the books stand today. Each figure is a link to the report that shows it. */
-export function HomePage({ provision, viewer, saved, savedProblem, onListAgain, onSessionChange }: HomePageProps) {
+export function HomePage({ provision, viewer, list, onSessionChange }: HomePageProps) {
   const timeZone = toKnownZone(viewer.timeZone);
   const { today, fiscalYearStart } = findToday({ ...viewer, timeZone });
   const days = useMemo(() => toHomeDays({ today, fiscalYearStart }), [today, fiscalYearStart]);
   const [turn, setTurn] = useState(0);
+  const changes = useClosesChanges();
+  const { reports: saved, problem, read } = list;
   const [state, setState] = useState<HomeState>({ kind: 'reading' });
   useEffect(() => {
     const controller = new AbortController();
@@ -53,11 +52,11 @@ export function HomePage({ provision, viewer, saved, savedProblem, onListAgain, 
       },
     );
     return () => controller.abort();
-  }, [provision, days, turn, onSessionChange]);
+  }, [provision, days, turn, changes, onSessionChange]);
   const readsDonors = mayReadDonors(viewer);
   const tryAgain = (): void => {
     setTurn(turn + 1);
-    onListAgain();
+    void read();
   };
   return (
     <main className="report home" tabIndex={-1}>
@@ -79,10 +78,8 @@ export function HomePage({ provision, viewer, saved, savedProblem, onListAgain, 
         <h3>Saved reports</h3>
         {!readsDonors && <p>Saved reports may show donors, which you may not read. Ask your administrator for the right.</p>}
         {/* A gateway that cannot be reached has said so above. */}
-        {savedProblem !== '' && state.kind !== 'failed' && <TryAgain message={savedProblem} onTryAgain={onListAgain} />}
-        {readsDonors && savedProblem === '' && saved.length === 0 && (
-          <p>None yet. “Save” on a report gives it a title, an address and a place here.</p>
-        )}
+        {readsDonors && problem !== '' && state.kind !== 'failed' && <TryAgain message={problem} onTryAgain={() => void read()} />}
+        {list.isRead && saved.length === 0 && <p>None yet. “Save” on a report gives it a title, an address and a place here.</p>}
         {saved.length > 0 && (
           <ul className="home-saved">
             {saved.slice(0, MAX_SAVED).map(({ name, title }) => (

@@ -3,6 +3,8 @@ import { Disclosure, DisclosurePanel, Button, Heading, type Key } from 'react-ar
 import { findToday, isPeriodName } from '../../../values/periods';
 import { copyText } from '../look/clipboard';
 import type { SavedReport } from '../dialogs/saved-reports';
+import type { OpenedReport } from '../values/saved-names';
+import type { SavedReports } from '../dialogs/use-saved-reports';
 import { FaultBoundary } from '../look/fault-boundary';
 import { NoticeLine } from '../look/notice-line';
 import { describeBooks } from '../tables/print-sheet';
@@ -13,14 +15,14 @@ import type { ViewParameters } from '../tables/view-link';
 import { describeFetched, proposeTitle, toPrintLines } from '../choices/choice-texts';
 import { toViewAddress, useLinkedView } from '../choices/linked-view';
 import { presets, toKnownZone } from '../values/periods';
-import { findUnread, toAddress, type ReportChoices } from '../choices/report-choices';
+import { findUnread, type ReportChoices } from '../choices/report-choices';
 import { definitionOf } from '../choices/report-definitions';
 import { toLinkedColumns } from './report-pivot';
 import { ReportForm } from '../choices/report-form';
 import { ReportOutcome } from './report-result';
 import { useNames } from '../choices/report-names';
 import { SavedActions } from '../dialogs/saved-actions';
-import { readSavedChoices, toSavedContent } from './saved-choices';
+import { isChangedFrom, toSavedContent } from './saved-choices';
 import { StateNote } from './state-note';
 import { planReport, useReport, type ReportPlan, type ReportResult } from './use-report';
 
@@ -35,8 +37,13 @@ interface ReportViewProps {
   readonly onSessionChange: () => void;
   /** The saved report that is open, if any. */
   readonly saved: SavedReport | undefined;
-  /** Called with the name of the report that was saved, and with undefined when the list may be out of date. */
-  readonly onSaved: (name: string | undefined) => void;
+  /** When the open report had last been saved as its reader knows it. */
+  readonly replaces: string | undefined;
+  /** The name of the saved report that the address named and that is none of this kind. */
+  readonly lost: string | undefined;
+  readonly list: SavedReports;
+  readonly onSaved: (saved: OpenedReport) => void;
+  readonly onConflict: (newer: OpenedReport) => void;
   readonly onShowGraphql: (texts: { readonly query: string; readonly variables: string }) => void;
 }
 
@@ -48,16 +55,19 @@ export function ReportView({
   choices,
   linked,
   saved,
+  replaces,
+  lost,
+  list,
   onChange,
   onSessionChange,
   onSaved,
+  onConflict,
   onShowGraphql,
 }: ReportViewProps) {
   const { title, answers, rows, needs } = definitionOf(choices.report);
   const readsDonors = mayReadDonors(viewer);
   const maySave = readsDonors && rows !== 'versions';
-  const savedChoices = saved && readSavedChoices(saved);
-  const isChanged = savedChoices !== undefined && toAddress(savedChoices) !== toAddress(choices);
+  const isChanged = saved !== undefined && isChangedFrom(saved, choices);
   // A page may stay open over midnight: the next render plans “last month” anew, like the dates that the form shows. The day is that of the
   // organization, as in the gateway's files.
   const timeZone = toKnownZone(viewer.timeZone);
@@ -114,7 +124,7 @@ export function ReportView({
           <span ref={setDownloadSlot} className="slot" />
           {plan && maySave && (
             <SavedActions
-              {...{ provision, saved, isChanged, onSaved }}
+              {...{ provision, list, saved, replaces, choices, isChanged, onSaved, onConflict }}
               proposed={proposeTitle(choices, names.nameOf)}
               current={() => toSavedContent(choices, plan.fileDocument)}
               note={toSavingNote(plan, viewer)}
@@ -141,6 +151,11 @@ export function ReportView({
         {unread.length > 0 && (
           <p className="problem" role="alert">
             A part of this link or saved report cannot be read: {unread.join(', ')}. The report is of its usual choices there.
+          </p>
+        )}
+        {lost !== undefined && (
+          <p className="problem" role="alert">
+            The saved report “{lost}” is gone, or its name is that of another report now. The choices stay as they are here.
           </p>
         )}
         {timeZone !== viewer.timeZone && (

@@ -1,7 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ClosesDialog } from './closes-dialog';
 import { HomePage } from '../home/home-page';
-import { listSavedReports, type SavedReport } from '../dialogs/saved-reports';
+import type { SavedReport } from '../dialogs/saved-reports';
+import type { OpenedReport } from '../values/saved-names';
+import { useSavedReports } from '../dialogs/use-saved-reports';
 import { findToday } from '../../../values/periods';
 import { toKnownZone } from '../values/periods';
 import { useArrowMenu } from '../look/arrow-menu';
@@ -13,7 +15,7 @@ import { useTableClient } from '../rows/table-client';
 import { carryChoices, defaultChoices, type ReportChoices } from '../choices/report-choices';
 import { definitionOf, reportDefinitions, type ReportId } from '../choices/report-definitions';
 import { ReportView } from './report-view';
-import { findUnreadSaved, readSavedChoices } from './saved-choices';
+import { findOpened, findUnreadSaved, isChangedFrom, openAs, readSavedChoices, settleSaved } from './saved-choices';
 import { SavedView } from './saved-view';
 
 /** More than these are in the list of all saved reports alone. */
@@ -31,13 +33,13 @@ interface ReportsPageProps {
 /** The list of reports, and beside it the home or the report that was chosen. */
 export default function ReportsPage({ provision, viewer, mode, setMode, onSessionChange, onShowGraphql }: ReportsPageProps) {
   const client = useTableClient(viewer.username);
-  const { choices, view: linked, saved: savedName } = mode.kind === 'reports' ? mode : NO_REPORT;
+  const { choices, view: linked, saved, lost } = mode.kind === 'reports' ? mode : NO_REPORT;
   const start = useCallback((next: ReportChoices) => setMode({ kind: 'reports', choices: next }), [setMode]);
   const report = choices?.report;
   /** The choices of a saved report may be changed while it is open. */
   const change = useCallback(
-    (next: ReportChoices) => setMode({ kind: 'reports', choices: next, saved: next.report === report ? savedName : undefined }),
-    [setMode, report, savedName],
+    (next: ReportChoices) => setMode({ kind: 'reports', choices: next, saved: next.report === report ? saved : undefined }),
+    [setMode, report, saved],
   );
   const page = useRef<HTMLDivElement>(null);
   const menu = useArrowMenu<HTMLElement>();
@@ -51,46 +53,56 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
   const readsDonors = mayReadDonors(viewer);
   const timeZone = toKnownZone(viewer.timeZone);
   const offered = (Object.keys(reportDefinitions) as ReportId[]).filter((id) => readsDonors || !definitionOf(id).isPersonal);
-  const [saved, setSaved] = useState<readonly SavedReport[]>([]);
-  const [savedProblem, setSavedProblem] = useState('');
-  const load = useCallback(() => {
-    if (!readsDonors) return;
-    listSavedReports(provision).then(
-      (reports) => {
-        setSaved(reports);
-        setSavedProblem('');
-      },
-      // The list stays as it was: a report that cannot be listed is not gone.
-      () => setSavedProblem('The saved reports could not be read.'),
-    );
-  }, [provision, readsDonors]);
-  useEffect(load, [load, mode.kind]);
+  const list = useSavedReports(provision, readsDonors, onSessionChange);
+  const { read } = list;
+  const opened = saved && choices && findOpened(list.reports, saved.name, choices);
+  const isLost = saved !== undefined && list.isRead && !opened;
+  /** The name of an address, of which nobody knows yet whether it is that of a saved report of this kind. */
+  const named = saved?.updatedAt === undefined ? saved?.name : undefined;
   useEffect(() => {
-    window.addEventListener('online', load);
-    return () => window.removeEventListener('online', load);
-  }, [load]);
+    // The view of saved reports reads them itself.
+    if (!readsDonors || mode.kind === 'saved') return undefined;
+    let isLeft = false;
+    void read().then((reports) => {
+      if (!isLeft && reports) setMode((now) => (now.kind === 'reports' ? settleSaved(now, reports) : now), false);
+    });
+    return () => {
+      isLeft = true;
+    };
+  }, [read, readsDonors, mode.kind, named, isLost, setMode]);
+  const readAgain = useCallback(() => void read(), [read]);
+  useEffect(() => {
+    if (!readsDonors) return undefined;
+    window.addEventListener('online', readAgain);
+    return () => window.removeEventListener('online', readAgain);
+  }, [readsDonors, readAgain]);
+  /** Reads a saved report afresh and opens it, as a link to it does. */
+  const choose = (name: string, step = true): void => setMode({ kind: 'saved', name }, step);
   const open = useCallback(
-    (report: SavedReport) => {
-      const its = readSavedChoices(report);
-      setSaved((before) => (before.some(({ name }) => name === report.name) ? before : [...before, report]));
-      // A link to a saved report gives its place to the report, or to the list. Otherwise Back would lead from the report to the link, and on
-      // to the report.
-      const isLink = mode.kind === 'saved' && mode.name !== '';
-      if (its) return setMode({ kind: 'reports', choices: its, unread: findUnreadSaved(report.query), saved: report.name }, !isLink);
-      if (isLink) setMode(NO_REPORT, false);
-      onShowGraphql({ query: report.query, variables: JSON.stringify(report.variables, null, 2) });
+    (found: SavedReport) => {
+      const its = readSavedChoices(found);
+      const { name, updatedAt } = found;
+      // The link gives its place to the report, or to the list. Otherwise Back would lead from the report to the link, and on to the report.
+      if (its) return setMode({ kind: 'reports', choices: its, unread: findUnreadSaved(found.query), saved: { name, updatedAt } }, false);
+      setMode(NO_REPORT, false);
+      onShowGraphql({ query: found.query, variables: JSON.stringify(found.variables, null, 2) });
     },
-    [setMode, onShowGraphql, mode],
+    [setMode, onShowGraphql],
   );
-  const opened = saved.find(({ name }) => name === savedName);
-  const keep = useCallback(
-    (name: string | undefined): void => {
-      load();
-      if (name !== undefined && mode.kind === 'reports') setMode({ ...mode, saved: name }, false);
-    },
-    [load, mode, setMode],
-  );
-  const listed = saved.filter((each, place) => place < MAX_LISTED || each === opened);
+  /** The times of what was saved here, which are no news in an earlier step of the history. */
+  const [own, setOwn] = useState<ReadonlyMap<string, string>>(new Map());
+  const ownTime = saved && own.get(saved.name);
+  const replaces = saved?.updatedAt !== undefined && ownTime !== undefined && ownTime > saved.updatedAt ? ownTime : saved?.updatedAt;
+  const takeNewer = (next: OpenedReport): void => {
+    if (mode.kind === 'reports') setMode((now) => (now.kind === 'reports' ? openAs(now, mode, next) : now), false);
+  };
+  const keep = (next: OpenedReport): void => {
+    const { name, updatedAt } = next;
+    if (updatedAt !== undefined) setOwn((before) => new Map(before).set(name, updatedAt));
+    takeNewer(next);
+  };
+  const listed = list.reports.filter((each, place) => place < MAX_LISTED || each === opened);
+  const isCurrent = (each: SavedReport): boolean => each === opened || (mode.kind === 'saved' && mode.name === each.name);
   return (
     <div ref={page} className="reports-page">
       <nav ref={menu} className="reports-nav" aria-label="Reports">
@@ -117,20 +129,25 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
           <>
             <h2>Saved</h2>
             {/* The home and the list of all tell of it themselves. */}
-            {savedProblem !== '' && mode.kind === 'reports' && <TryAgain message={savedProblem} onTryAgain={load} />}
+            {list.problem !== '' && mode.kind === 'reports' && <TryAgain message={list.problem} onTryAgain={readAgain} />}
             <ul>
-              {listed.map((report) => (
-                <li key={report.name}>
-                  <button type="button" aria-current={report === opened ? 'page' : undefined} onClick={() => open(report)}>
-                    {report.title}
+              {listed.map((each) => (
+                <li key={each.name}>
+                  <button
+                    type="button"
+                    aria-current={isCurrent(each) ? 'page' : undefined}
+                    // The report that is open as it was saved opens in its own place.
+                    onClick={() => choose(each.name, each !== opened || (choices && isChangedFrom(each, choices)))}
+                  >
+                    {each.title}
                   </button>
                 </li>
               ))}
               <li>
                 <button
                   type="button"
-                  aria-current={mode.kind === 'saved' ? 'page' : undefined}
-                  onClick={() => setMode({ kind: 'saved', name: '' })}
+                  aria-current={mode.kind === 'saved' && mode.name === '' ? 'page' : undefined}
+                  onClick={() => choose('')}
                 >
                   All saved reports
                 </button>
@@ -140,16 +157,17 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
         )}
       </nav>
       {mode.kind === 'home' ? (
-        <HomePage {...{ provision, viewer, saved, savedProblem, onSessionChange }} onListAgain={load} />
+        <HomePage {...{ provision, viewer, list, onSessionChange }} />
       ) : mode.kind === 'saved' ? (
-        <SavedView provision={provision} name={mode.name} onOpen={open} onListed={setSaved} />
+        <SavedView {...{ provision, list }} name={mode.name} onOpen={open} onChoose={choose} />
       ) : choices && offered.includes(choices.report) ? (
         <FaultBoundary key={choices.report} part="This report" resetKeys={[choices]}>
           <ReportView
-            {...{ provision, viewer, client, choices, linked, onSessionChange, onShowGraphql }}
+            {...{ provision, viewer, client, choices, linked, replaces, lost, list, onSessionChange, onShowGraphql }}
             onChange={change}
             saved={opened}
             onSaved={keep}
+            onConflict={takeNewer}
           />
         </FaultBoundary>
       ) : (

@@ -2,7 +2,18 @@ import type { NamedPeriod } from '../../../generated/operations/graphql';
 import { fromPeriodEnum, isPeriodName, toPeriodEnum } from '../../../values/periods';
 import { findUnread, readAddress, toAddress, type ReportChoices } from '../choices/report-choices';
 import { definitionOf, isDateBasis, isPendingChoice } from '../choices/report-definitions';
+import type { OpenedReport } from '../values/saved-names';
 import type { ReportDocument } from './report-document';
+
+/** What is saved of a report. */
+interface SavedChoices {
+  readonly query: string;
+  readonly variables?: unknown;
+  readonly period?: NamedPeriod | null;
+}
+
+/** A saved report of the list. */
+interface ListedChoices extends SavedChoices, OpenedReport {}
 
 /** The line of a saved query that holds the choices of the form, so that “last month” stays the month before the day it is opened. */
 const MARK = '# Reports mode: ';
@@ -50,15 +61,7 @@ export function findUnreadSaved(query: string): URLSearchParams {
  * Reads the choices of a saved report; undefined for one that was written in GraphQL. The period, the date that it goes by and the pending
  * deposits are those that programs get: the choices leave out what was a report's default when it was saved.
  */
-export function readSavedChoices({
-  query,
-  variables,
-  period = null,
-}: {
-  readonly query: string;
-  readonly variables?: unknown;
-  readonly period?: NamedPeriod | null;
-}): ReportChoices | undefined {
+export function readSavedChoices({ query, variables, period = null }: SavedChoices): ReportChoices | undefined {
   const choices = readAddress(findAddress(query));
   if (!choices) return undefined;
   const { hasFixedDates, hasFixedPending } = definitionOf(choices.report);
@@ -71,4 +74,44 @@ export function readSavedChoices({
     ...(!hasFixedDates && isDateBasis(dateBasis) && { dateBasis }),
     ...(!hasFixedPending && isPendingChoice(pending) && { pending }),
   };
+}
+
+/** True for choices that are other ones than those of the saved report. */
+export function isChangedFrom(saved: SavedChoices, choices: ReportChoices): boolean {
+  const its = readSavedChoices(saved);
+  return its === undefined || toAddress(its) !== toAddress(choices);
+}
+
+/** The saved report of a name, where it is one of this kind of report. Another one may have taken the name since a link was made. */
+export const findOpened = <Saved extends ListedChoices>(
+  reports: readonly Saved[],
+  name: string,
+  { report }: ReportChoices,
+): Saved | undefined => reports.find((each) => each.name === name && readSavedChoices(each)?.report === report);
+
+/** A report on the page, and the saved report that it is of. */
+export interface OpenChoices {
+  readonly choices: ReportChoices | undefined;
+  /** The saved report that is open. Its name stands in the address, and its time in the step of the browser's history. */
+  readonly saved?: OpenedReport | undefined;
+  /** The name in the address that is of no saved report of this kind. */
+  readonly lost?: string | undefined;
+}
+
+/** The mode as the saved reports have it: the open one with the time at which it was saved, or without one that they lack. */
+export function settleSaved<Mode extends OpenChoices>(mode: Mode, reports: readonly ListedChoices[]): Mode {
+  const { choices, saved } = mode;
+  if (!choices || !saved) return mode;
+  const found = findOpened(reports, saved.name, choices);
+  if (!found) return { ...mode, saved: undefined, lost: saved.name };
+  return saved.updatedAt === undefined ? openAs(mode, mode, found) : mode;
+}
+
+/**
+ * The mode in which the report of an earlier mode is open as the saved one. A report that was opened meanwhile stays as it is; choices that
+ * were changed meanwhile are still of the same one.
+ */
+export function openAs<Mode extends OpenChoices>(now: Mode, from: OpenChoices, { name, updatedAt }: OpenedReport): Mode {
+  const isSame = now.choices === from.choices || (from.saved?.name === name && now.saved === from.saved);
+  return isSame ? { ...now, saved: { name, updatedAt }, lost: undefined } : now;
 }

@@ -1,7 +1,8 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { TryAgain } from '../look/try-again';
 import { SavedReportList } from '../dialogs/saved-report-list';
-import { listSavedReports, type SavedReport } from '../dialogs/saved-reports';
+import type { SavedReport } from '../dialogs/saved-reports';
+import type { SavedReports } from '../dialogs/use-saved-reports';
 import { describeChoices } from '../choices/choice-texts';
 import { useNames } from '../choices/report-names';
 import { findUnreadSaved, readSavedChoices } from './saved-choices';
@@ -10,55 +11,49 @@ interface SavedViewProps {
   readonly provision: string;
   /** The name of the report to open; empty for the list of all. */
   readonly name: string;
+  readonly list: SavedReports;
+  /** Called with the report as it is now. It must stay the same from render to render. */
   readonly onOpen: (report: SavedReport) => void;
-  /** Called with the reports whenever the list was read. */
-  readonly onListed: (reports: readonly SavedReport[]) => void;
+  /** Called with the name of a report that somebody chose from the list. */
+  readonly onChoose: (name: string) => void;
 }
 
-/** Lists the saved reports, or opens the one that a link names. */
-export function SavedView({ provision, name, onOpen, onListed }: SavedViewProps) {
-  const [listed, setListed] = useState<readonly SavedReport[]>([]);
-  const choices = listed.flatMap((report) => readSavedChoices(report) ?? []);
+/** Lists the saved reports, or opens the one of a name as it is now. */
+export function SavedView({ provision, name, list, onOpen, onChoose }: SavedViewProps) {
+  const { reports, problem, read } = list;
+  const choices = reports.flatMap((report) => readSavedChoices(report) ?? []);
   const donors = choices.flatMap(({ donor }) => (donor === undefined ? [] : [donor]));
   const { nameOf } = useNames(provision, { fund: [...new Set(choices.flatMap(({ funds }) => funds))], donor: [...new Set(donors)] });
-  const take = useCallback(
-    (reports: readonly SavedReport[]) => {
-      setListed(reports);
-      onListed(reports);
-    },
-    [onListed],
-  );
-  const [problem, setProblem] = useState<{ readonly text: string; readonly isMissing: boolean }>();
+  const [isMissing, setIsMissing] = useState(false);
   const [turn, setTurn] = useState(0);
   useEffect(() => {
-    setProblem(undefined);
+    setIsMissing(false);
     if (name === '') return undefined;
-    let isGone = false;
-    listSavedReports(provision, [name]).then(
-      ([report]) => {
-        if (isGone) return;
-        if (report) onOpen(report);
-        else setProblem({ text: `There is no saved report “${name}”. It may have been deleted.`, isMissing: true });
-      },
-      (error: unknown) => isGone || setProblem({ text: (error as Error).message, isMissing: false }),
-    );
+    let isLeft = false;
+    void read().then((found) => {
+      if (isLeft || !found) return;
+      const report = found.find((each) => each.name === name);
+      if (report) onOpen(report);
+      else setIsMissing(true);
+    });
     return () => {
-      isGone = true;
+      isLeft = true;
     };
-  }, [provision, name, onOpen, turn]);
+  }, [name, read, onOpen, turn]);
+  const isList = name === '' || isMissing;
   return (
     <main className="report" tabIndex={-1}>
       <h2>Saved reports</h2>
-      {problem?.isMissing === false && <TryAgain message={problem.text} onTryAgain={() => setTurn(turn + 1)} />}
-      {problem?.isMissing && (
+      {!isList && problem !== '' && <TryAgain message={problem} onTryAgain={() => setTurn(turn + 1)} />}
+      {isMissing && (
         <p className="problem" role="alert">
-          {problem.text}
+          There is no saved report “{name}”. It may have been deleted.
         </p>
       )}
-      {(name === '' || problem?.isMissing) && (
+      {isList && (
         <SavedReportList
-          {...{ provision, onOpen }}
-          onListed={take}
+          {...{ provision, list }}
+          onOpen={(report) => onChoose(report.name)}
           describe={(report) => {
             const its = readSavedChoices(report);
             const unread = [...new Set(findUnreadSaved(report.query).keys())];

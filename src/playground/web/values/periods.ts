@@ -110,14 +110,14 @@ export function findCompared({ startDate, endDate, step }: Period, comparison: C
   const dates = findDates(comparison);
   if (dates) return { ...dates, isByMonths: haveSameMonths({ startDate, endDate }, dates) };
   const isWholeMonths = start.day === 1 && end.compare(endOfMonth(end)) === 0;
-  // The last day of a month ends it, and yet a month to date has as many days of another month.
-  const isMonthToDate = step?.months === 1;
+  // The last day of a month ends it, and yet a period to date that ends with it has the same days of other months.
+  const isToDate = step?.months !== undefined;
   const move = (by: Step): ComparedPeriod => {
     const [from, to] = [start.subtract(by), end.subtract(by)];
     const isByMonths = by.months !== undefined;
     return {
       startDate: from.toString(),
-      endDate: (isWholeMonths && isByMonths && !isMonthToDate ? endOfMonth(to) : to).toString(),
+      endDate: (isWholeMonths && isByMonths && !isToDate ? endOfMonth(to) : to).toString(),
       isByMonths,
     };
   };

@@ -307,6 +307,8 @@ describe('a table of the worker', () => {
     // A German spreadsheet reads 2.50 as a day, and a text with a point stays as it is.
     const german = storeRows(columns, [['1.5', 1, '-2.50', null, '2024-02-01']], ['de-DE']);
     expect(german.cells(arrange(german, {}).serial, 0, 1, ['share', 'name', 'day'], false)).toBe('-2,50\t1.5\t2024-02-01');
+    const pairs = storeRows(columns, [['1.5 → 2.5', '1 → 2', '10.50 → 20.50', null, null]], ['de-DE']);
+    expect(pairs.cells(arrange(pairs, {}).serial, 0, 1, ['share', 'gifts', 'name'], false)).toBe('10,50 → 20,50\t1 → 2\t1.5 → 2.5');
   });
 
   test.each([

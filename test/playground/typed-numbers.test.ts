@@ -1,3 +1,4 @@
+import { toPreview } from '../../src/playground/web/rows/answer-preview';
 import { createCellFormat } from '../../src/playground/web/values/cell-format';
 import { readTypedNumber } from '../../src/playground/web/values/exact-decimal';
 
@@ -24,4 +25,9 @@ describe.each(LOCALES)('a person of %s', (locale) => {
 
 test.each(['1٫5', '१२', 'x', '-', '+', '+-5', '-+5', '٬', '10,50'])('a person of en-US is told that %j is no number', (text) => {
   expect(readTypedNumber(text, ['en-US'])).toBeUndefined();
+});
+
+test('a person of de-DE reads the number of rows in a long answer as the page of de-DE writes numbers', () => {
+  const { extensions } = toPreview({ data: { nodes: Array.from({ length: 12_345 }, (_, n) => n) } }, ['de-DE']);
+  expect(extensions?.preview).toContain('Only the first 2.000 of 12.345 rows are shown here.');
 });

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type KeyboardEvent, type PointerEvent, type RefObject } from 'react';
 import { copyText } from '../look/clipboard';
-import { formatCount, formatRows } from '../values/figures';
+import { createCellFormat, formatRows } from '../values/cell-format';
 import type { ArrangedRows } from '../rows/arranged-rows';
 import { cornersOf, moveRange, type CellPlace, type CellRange } from './cell-range';
 import type { ShownColumn } from './column-layout';
@@ -118,7 +118,7 @@ function placeOf({ target }: PointerEvent<HTMLElement>): CellPlace | undefined {
 }
 
 function toCopied(rows: number, columns: number | undefined): string {
-  if (columns === undefined) return `Copied ${formatRows(rows)}`;
+  if (columns === undefined) return `Copied ${formatRows(rows, navigator.languages)}`;
   const cells = rows * columns;
-  return `Copied ${formatCount(cells)} ${cells === 1 ? 'cell' : 'cells'}`;
+  return `Copied ${createCellFormat(navigator.languages).format(cells, 'count')} ${cells === 1 ? 'cell' : 'cells'}`;
 }

@@ -1,6 +1,6 @@
 import { useEffect, type RefObject } from 'react';
 import { createPortal } from 'react-dom';
-import { createCellFormat } from '../values/cell-format';
+import { createCellFormat, formatRows } from '../values/cell-format';
 import type { ColumnLayout } from './column-layout';
 import { ColumnsMenu } from './columns-menu';
 
@@ -98,7 +98,6 @@ function TableNotices({ message, problem, isPart, conditions }: TableToolbarProp
 
 function describeCount({ count, allCount, isPart }: TableToolbarProps): string {
   if (count === undefined) return '';
-  const { format } = createCellFormat(navigator.languages);
-  const rows = `${format(allCount, 'count')} ${allCount === 1 ? 'row' : 'rows'}`;
-  return isPart ? `${format(count, 'count')} of ${rows}` : rows;
+  const rows = formatRows(allCount, navigator.languages);
+  return isPart ? `${createCellFormat(navigator.languages).format(count, 'count')} of ${rows}` : rows;
 }

@@ -96,6 +96,10 @@ const dateParts: { readonly [Type in Intl.DateTimeFormatPartTypes]?: string } = 
   ...{ day: '\\d{1,2}', month: '[\\p{L}\\p{M}\\d]+\\.?', year: '\\d{4}' },
 };
 
+/** A number of rows in words, such as “1,401 rows”. */
+export const formatRows = (rows: number, locales: readonly string[]): string =>
+  `${createCellFormat(locales).format(rows, 'count')} ${rows === 1 ? 'row' : 'rows'}`;
+
 /** A part between two of a date that has neither a letter nor a space, such as the points of “03.10.2026”. */
 const MARKS = /^[^\p{L}\s]+$/u;
 

@@ -20,7 +20,7 @@ interface TablePrintProps {
   readonly table: Pick<LoadedTable, 'id' | 'count'>;
   readonly print: PrintHead;
   readonly columns: readonly ShownColumn[];
-  /** The search and the filters in words. */
+  /** The search and the filters in words, as far as the sheet has them. */
   readonly conditions: readonly string[];
   readonly rows: Pick<ArrangedRows, 'arranged' | 'isBusy'>;
   readonly totals: GivenTotals | undefined;

@@ -299,9 +299,11 @@ describe('an analyst', () => {
     const { page } = await open({ locale: 'de-DE' });
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const body = JSON.stringify({ data: { depositDetails: Array.from({ length: count }, (_, n) => ({ id: `T${n}` })) } });
-    await page.context().route('**/graphql', (route) =>
-      route.request().postData()?.includes('query Lines') ? route.fulfill({ body, contentType: 'application/json' }) : route.continue(),
-    );
+    await page
+      .context()
+      .route('**/graphql', (route) =>
+        route.request().postData()?.includes('query Lines') ? route.fulfill({ body, contentType: 'application/json' }) : route.continue(),
+      );
     await execute(page);
     await page.getByText('650.000 rows', { exact: true }).waitFor({ timeout: 60_000 });
     await page.getByRole('note').getByText('The table scrolls through the first 600.000 rows.').waitFor();

@@ -145,7 +145,9 @@ test('an analyst reads of a filter that filters nothing and of a copy that faile
   await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
   for (const name of ['Copy all', 'Copy link']) {
     await page.getByRole('button', { name, exact: true }).click();
-    await until(async () => (await alert.filter({ hasText: 'The browser does not let this page copy.' }).count()) === (name === 'Copy all' ? 1 : 2));
+    await until(
+      async () => (await alert.filter({ hasText: 'The browser does not let this page copy.' }).count()) === (name === 'Copy all' ? 1 : 2),
+    );
   }
   const failed = alert.filter({ hasText: 'The browser does not let this page copy.' }).first();
   expect((await failed.boundingBox())!.x).toBeLessThan(start + 2);

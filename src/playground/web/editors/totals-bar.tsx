@@ -49,8 +49,8 @@ export function TotalsBar({ provision, shown }: TotalsBarProps) {
       </dl>
       {splitTransactions > 0 && (
         <p className="totals-warning" role="note">
-          {toCount(splitTransactions)} {splitTransactions === 1 ? 'gift is' : 'gifts are'} split over several lines, and each line
-          repeats the whole gift.{differ && ' Do not add up the lines: the amount by transaction counts each gift once.'}
+          {toCount(splitTransactions)} {splitTransactions === 1 ? 'gift is' : 'gifts are'} split over several lines, and each line repeats
+          the whole gift.{differ && ' Do not add up the lines: the amount by transaction counts each gift once.'}
         </p>
       )}
     </section>

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Request } from 'playwright-core';
 import { succeed } from '../support/command';
 import { createOrganization, importLines, v2Line } from '../support/gateway';
-import { logIn, openPlayground } from '../support/playground-browser';
+import { logIn, openPlayground, printPage } from '../support/playground-browser';
 import { readXlsx } from '../support/xlsx-reader';
 
 const NOW = '2024-06-15T12:00:00Z';
@@ -192,6 +192,13 @@ test('a finance person goes on from two closed months to the changes since the f
   await page.getByRole('button', { name: 'See what changed' }).click();
   await page.getByRole('table', { name: 'From the earlier figures to the later ones' }).waitFor();
   expect(new URL(page.url()).hash).toBe(`#reports/changes?${spring}&since=2`);
+  // A donor gets a letter, and reads nothing in it of when the books were closed.
+  await page.evaluate(`location.hash = '#reports/donor?donor=6&${spring}'`);
+  await page.getByRole('note').getByText(told).waitFor();
+  await page.getByText('1 row', { exact: true }).waitFor();
+  const [letter] = await printPage(page);
+  expect(letter!.rows.at(-1)).toContain('20.00');
+  expect(letter!.lines.join(' ')).not.toMatch(/late|closed/i);
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -139,6 +139,15 @@ describe('an analyst', () => {
     await page.mouse.move(x + width + 57, y + 10, { steps: 5 });
     await page.mouse.up();
     expect(Math.round((await boxOf('amount')).width - width)).toBe(60);
+    // The title does not hear of a button that is let go outside of it.
+    await head(page, 'amount').hover({ position: { x: 3, y: 5 } });
+    await page.mouse.down();
+    await page.mouse.move(x, y + 300);
+    await page.mouse.up();
+    await head(page, 'amount').hover({ position: { x: 30, y: 5 } });
+    await page.mouse.move(x - 30, y + 10);
+    expect(await table(page).locator('.drop-target').count()).toBe(0);
+    expect(await titles(page)).toEqual(['transactionId', 'amount', 'donorLastName', 'depositDate']);
     expect(await table(page).locator('[aria-sort=none]').count()).toBe(4);
     await page.context().close();
   });
@@ -282,6 +291,33 @@ describe('an analyst', () => {
     expect((await column(page, 4)).slice(0, 2)).toEqual(['234,50', '1.234,50']);
     await page.getByLabel('Search in these rows').fill('1.234,5');
     await status(page, '1 of 40 rows');
+    await page.context().close();
+  });
+
+  test('reads in the words of another locale how far a table of more rows scrolls than browsers make an element high', async () => {
+    const count = 650_000;
+    const { page } = await open({ locale: 'de-DE' });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const body = JSON.stringify({ data: { depositDetails: Array.from({ length: count }, (_, n) => ({ id: `T${n}` })) } });
+    await page
+      .context()
+      .route('**/graphql', (route) =>
+        route.request().postData()?.includes('query Lines') ? route.fulfill({ body, contentType: 'application/json' }) : route.continue(),
+      );
+    await execute(page);
+    await page.getByText('650.000 rows', { exact: true }).waitFor({ timeout: 60_000 });
+    await page.getByRole('note').getByText('The table scrolls through the first 600.000 rows.').waitFor();
+    await table(page).focus();
+    await page.keyboard.press('Control+End');
+    await table(page).getByText('T599999', { exact: true }).waitFor();
+    await head(page, 'id').click();
+    await head(page, 'id').click();
+    await table(page).focus();
+    await page.keyboard.press('Control+Home');
+    await table(page).getByText('T649999', { exact: true }).waitFor({ timeout: 60_000 });
+    await page.getByRole('button', { name: 'Copy all' }).click();
+    await page.getByRole('status').getByText('Copied 650.000 rows').waitFor({ timeout: 60_000 });
+    expect((await clipboard(page)).split('\n')).toHaveLength(count + 1);
     await page.context().close();
   });
 

@@ -71,6 +71,16 @@ describe('the year-end of a donor', () => {
     // The fees are the organization's own affair.
     expect([...sheet!.lines, ...sheet!.rows[0]!].join()).not.toMatch(/\bfees?\b|\bnet\b/i);
     expect(sheet!.rows.at(-1)).toContain('520.00');
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByLabel('Fee of the whole gift', { exact: true }).check();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Filter these rows' }).click();
+    await page.getByLabel('Fee of the whole gift from').fill('0');
+    await page.getByLabel('To this fund from').fill('1');
+    await page.getByText(/^Only rows of: .*Fee of the whole gift from 0\.00/).waitFor();
+    const [filtered] = await printPage(page);
+    expect(filtered!.lines).toContain('To this fund from 1.00');
+    expect(filtered!.lines.join()).not.toMatch(/\bfees?\b|\bnet\b/i);
     expect(faults).toEqual([]);
     await page.context().close();
   });

@@ -127,6 +127,52 @@ test('an analyst reads notices in one place that is a line high, and all of them
   await page.context().close();
 });
 
+test('an analyst reads of a filter that filters nothing and of a copy that failed before what stands there anyway', async () => {
+  const { page, faults } = await open('#reports/designations?period=all-time&compare=before&pending=WITHOUT&dateBasis=TRANSACTION_DATE', {
+    width: 820,
+  });
+  const notices = page.locator('.notice-line');
+  await notices.getByText(/All time has no period before it/).waitFor();
+  const start = (await notices.boundingBox())!.x;
+  const alert = notices.getByRole('alert');
+  const unread = alert.filter({ hasText: 'The filter of “To this fund” is no number, so it filters nothing.' });
+  await page.getByRole('button', { name: 'Filter these rows' }).click();
+  await page.getByLabel('To this fund from').fill('ten');
+  await unread.waitFor();
+  expect((await unread.boundingBox())!.x).toBeLessThan(start + 2);
+  await page.getByLabel('To this fund from').fill('');
+  await unread.waitFor({ state: 'detached' });
+  await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
+  for (const name of ['Copy all', 'Copy link']) {
+    await page.getByRole('button', { name, exact: true }).click();
+    await until(
+      async () => (await alert.filter({ hasText: 'The browser does not let this page copy.' }).count()) === (name === 'Copy all' ? 1 : 2),
+    );
+  }
+  const failed = alert.filter({ hasText: 'The browser does not let this page copy.' }).first();
+  expect((await failed.boundingBox())!.x).toBeLessThan(start + 2);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst reads the name of the totals beside the first of them, never across it', async () => {
+  const { page, faults } = await open('#reports/deposits?period=all-time&splitBy=MONTH');
+  /** The pixels by which the name of the totals goes on beyond the left edge of the first cell with a text. */
+  const across = (): Promise<number> =>
+    page.evaluate<number>(`(() => {
+      const [name, ...others] = document.querySelectorAll('.table-totals > div');
+      const text = document.createRange();
+      text.selectNodeContents(name);
+      const first = others.find(({ textContent }) => textContent !== '');
+      return text.getBoundingClientRect().right - first.getBoundingClientRect().left;
+    })()`);
+  await page.getByLabel('Search in these rows').fill('2024');
+  await page.getByText('Total of these rows').waitFor();
+  expect(await across()).toBeLessThanOrEqual(0);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
 test('an analyst reads whole names before amounts of zero, keeps the first column in sight, and is led to a column that was just shown', async () => {
   const { page, faults } = await open('#reports/designations?period=all-time', { width: 1100 });
   const name = page.getByRole('cell', { name: WIDE_NAME });
@@ -198,10 +244,19 @@ describe('an analyst who works on the rows', () => {
     await item('Designation').locator('.drag-handle').hover();
     await page.mouse.up();
     expect((await titles())[0]).toBe('To this fund');
+    // Downward the browser sees the dragged item leave its place, and the pointer may leave the handle.
+    await item('To this fund').locator('.drag-handle').hover();
+    await page.mouse.down();
+    for (const title of ['Designation', 'Fund number', 'Gifts']) await item(title).getByText(title, { exact: true }).hover();
+    await page.mouse.up();
+    const dragged = ['Designation', 'Fund number', 'Gifts', 'To this fund'];
+    expect((await titles()).slice(0, 4)).toEqual(dragged);
+    for (const title of ['Designation', 'To this fund', 'Fund number']) await item(title).locator('.drag-handle').hover();
+    expect((await titles()).slice(0, 4)).toEqual(dragged);
     await menu.getByLabel('Find a column').fill('fund number');
     expect(await menu.getByRole('checkbox').count()).toBe(1);
     await menu.getByRole('button', { name: 'Move Fund number up' }).press('Enter');
-    expect((await titles()).slice(0, 3)).toEqual(['To this fund', 'Fund number', 'Designation']);
+    expect((await titles()).slice(0, 4)).toEqual(['Fund number', 'Designation', 'Gifts', 'To this fund']);
     expect(faults).toEqual([]);
     await page.context().close();
   });

@@ -144,6 +144,24 @@ describe('a chart of time', () => {
     ]);
   });
 
+  test('says of a month without money that the compared one had none either, unless the month may be on another page', () => {
+    const month = (name: string, amounts: ResultRow): ResultRow => ({ 'key.month': name, ...amounts });
+    const table = tableOf(
+      [...columns, BEFORE],
+      [
+        month('2026-01-01', { [SHARE.name]: '1.00', [BEFORE.name]: '2.00' }),
+        month('2026-03-01', { [SHARE.name]: '3.00', [BEFORE.name]: undefined }),
+      ],
+    );
+    const textsOfRows = (chart: DrawnChart) => chart.rows.map(({ bars }) => bars.map(({ text }) => text));
+    const [first, last] = [
+      ['1.00', '2.00'],
+      ['3.00', 'unknown'],
+    ];
+    expect(textsOfRows(draw(table))).toEqual([first, ['0.00', '0.00'], last]);
+    expect(textsOfRows(draw({ ...table, isWhole: false }))).toEqual([first, ['unknown', 'unknown'], last]);
+  });
+
   test('stands upright where it has many days, with a mark for each that can be read', () => {
     const days = Array.from({ length: 365 }, (_, n) => new Date(Date.UTC(2026, 0, 1 + n)).toISOString().slice(0, 10));
     const rows = days.map((day, n) => ({ 'key.day': day, 'all.byAllocation.amount': n === 100 ? '-3.00' : `${n + 1}.00` }));

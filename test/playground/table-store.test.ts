@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { storeRows, type TableStore } from '../../src/playground/web/rows/table-store';
+import { createCellFormat } from '../../src/playground/web/values/cell-format';
 import type { Arrangement, Cell, Row, TableColumn } from '../../src/playground/web/values/table-types';
 
 const LOCALES = ['en-US'];
@@ -189,6 +190,37 @@ describe('a table of the worker', () => {
     expect(found('1.234,5', 'de-DE')).toEqual(['a']);
     expect(found('1234', 'de-DE')).toEqual(['a', 'b']);
     expect(found('12', 'en-US')).toEqual(['a', 'b']);
+    expect(found('+1,234.5', 'en-US')).toEqual(['a']);
+    expect(found('a 1 234,5', 'fr-FR')).toEqual(['a']);
+    expect(found('12 345 b', 'sv-SE')).toEqual(['b']);
+    expect(found('50 a', 'fr-FR')).toEqual([]);
+  });
+
+  test.each([
+    ...['en-US', 'en-GB', 'de-DE', 'de-CH', 'de-AT', 'fr-FR', 'fr-CH', 'es-ES', 'pt-BR', 'pt-PT', 'it-IT', 'nl-NL', 'sv-SE', 'fi-FI'],
+    ...['da-DK', 'nb-NO', 'pl-PL', 'cs-CZ', 'hu-HU', 'ru-RU', 'bg-BG', 'lt-LT', 'lv-LV', 'tr-TR', 'he-IL', 'ar', 'ar-EG', 'fa-IR', 'hi-IN'],
+    ...['ja-JP', 'ko-KR', 'zh-CN', 'vi-VN', 'th-TH'],
+  ])('finds the row of each cell by what the page of %s writes in it', (locale) => {
+    const every = [
+      { id: 'id', title: 'Deposit', kind: 'text', adds: false },
+      { id: 'amount', title: 'Amount', kind: 'money', adds: true },
+      { id: 'difference', title: 'Difference', kind: 'money', adds: true, isSigned: true },
+      { id: 'gifts', title: 'Gifts', kind: 'count', adds: true, isSigned: true },
+      { id: 'day', title: 'Date', kind: 'date', adds: false },
+      { id: 'month', title: 'Month', kind: 'month', adds: false },
+      { id: 'at', title: 'Changed', kind: 'instant', adds: false, timeZone: 'UTC' },
+    ] as const satisfies readonly TableColumn[];
+    const rows: Row[] = [
+      ['D1234567', '123456.78', '-1234.56', 881, '2024-02-13', '2024-04-01', '2024-06-15T15:31:00Z'],
+      ['ab12cd3456ef', '1234.50', '2345.60', -4567, '2025-03-24', '2025-05-01', '2025-07-26T16:32:00Z'],
+      ['TX-20261003-0007', '-98765432.10', '-0.75', 7654321, '2026-08-05', '2026-09-01', '2026-10-07T17:33:00Z'],
+      ['D7654-12/2023', '-654.32 → 65432.10', '0.88', 555444, '2023-11-17 → 2023-11-18', '2023-12-01', '2022-01-19T18:34:00Z'],
+    ];
+    const store = storeRows(every, rows, [locale]);
+    const { cell } = createCellFormat([locale]);
+    const searches = rows.flatMap((row) => every.map((column, at) => ({ row, search: cell(row[at]!, column) })));
+    const found = searches.map(({ search }) => ({ search, ids: shownRows(store, { search }).map(([id]) => id) }));
+    expect(found).toEqual(searches.map(({ row: [id], search }) => ({ search, ids: [id] })));
   });
 
   test('keeps the rows that meet all filters, ends of ranges included', () => {
@@ -275,6 +307,8 @@ describe('a table of the worker', () => {
     // A German spreadsheet reads 2.50 as a day, and a text with a point stays as it is.
     const german = storeRows(columns, [['1.5', 1, '-2.50', null, '2024-02-01']], ['de-DE']);
     expect(german.cells(arrange(german, {}).serial, 0, 1, ['share', 'name', 'day'], false)).toBe('-2,50\t1.5\t2024-02-01');
+    const pairs = storeRows(columns, [['1.5 → 2.5', '1 → 2', '10.50 → 20.50', null, null]], ['de-DE']);
+    expect(pairs.cells(arrange(pairs, {}).serial, 0, 1, ['share', 'gifts', 'name'], false)).toBe('10,50 → 20,50\t1 → 2\t1.5 → 2.5');
   });
 
   test.each([

@@ -213,7 +213,7 @@ function ofTimes(groups: readonly Group[], drawing: Drawing): DrawnChart {
         name: '',
         shortName: '',
         value: nothing,
-        compared: undefined,
+        compared: drawing.compared === undefined ? undefined : nothing,
       },
   );
   const rows = filled.map((group) => toRow(group, [group.timeName, group.timeName], drawing));

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { Button, DialogTrigger, Label, RadioButton, RadioField, RadioGroup, Text } from 'react-aria-components';
-import { formatRows } from '../values/figures';
+import { formatRows } from '../values/cell-format';
 import { AddressCopies } from './address-copies';
 import { runDownload, type ColumnChoice, type FileProgress } from './download-run';
 import type { DownloadableReport } from './downloadable-report';
@@ -87,7 +87,7 @@ function DownloadForm({ report, provision, onSessionChange, onClose }: DownloadD
   const isRunning = state.kind === 'running';
   return (
     <>
-      <p>{columns === 'screen' ? `${formatRows(report.count)} will come.` : 'All lines of the report will come.'}</p>
+      <p>{columns === 'screen' ? `${formatRows(report.count, navigator.languages)} will come.` : 'All lines of the report will come.'}</p>
       <div className="dialog-choices">
         {hasChoice && (
           <RadioGroup value={columns} onChange={(value) => choose(value as ColumnChoice)} isDisabled={isRunning}>

@@ -1,4 +1,4 @@
-import { formatCount, formatRows } from '../values/figures';
+import { createCellFormat, formatRows } from '../values/cell-format';
 import { download, saveFile, type DownloadedFile } from '../files/download';
 import type { DownloadableReport } from './downloadable-report';
 import type { LineFileColumns } from '../files/file-columns';
@@ -63,13 +63,15 @@ async function fetchFile(
 
 /** Tells what was saved, such as “555 rows in gifts-2026-10.csv, checked: digest 3f1c…”. A file without a digest was not checked. */
 export function describeFile({ rows, name, digest }: Pick<DownloadedFile, 'rows' | 'name' | 'digest'>): string {
-  return `${formatRows(rows)} in ${name}${digest === null ? '' : `, checked: digest ${digest.slice(0, 12)}…`}`;
+  return `${formatRows(rows, navigator.languages)} in ${name}${digest === null ? '' : `, checked: digest ${digest.slice(0, 12)}…`}`;
 }
 
 /** Tells how far a file is, such as “1,000 of 2,500 rows, 0.3 MB”. */
 export function describeProgress(progress: FileProgress | undefined): string {
   if (!progress) return 'Preparing the file…';
   const { rows, allRows, bytes } = progress;
-  const part = allRows === undefined ? formatRows(rows) : `${formatCount(rows)} of ${formatRows(allRows)}`;
+  const { languages } = navigator;
+  const { format } = createCellFormat(languages);
+  const part = allRows === undefined ? formatRows(rows, languages) : `${format(rows, 'count')} of ${formatRows(allRows, languages)}`;
   return bytes === undefined ? part : `${part}, ${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { formatAmount, formatCount } from '../values/figures';
+import { createCellFormat } from '../values/cell-format';
 import { fetchTotals, type LineTotals, type ReportQuery } from '../files/file-url';
 
 interface TotalsBarProps {
@@ -40,27 +40,30 @@ export function TotalsBar({ provision, shown }: TotalsBarProps) {
   return (
     <section className="totals" aria-label="Totals of all lines">
       <dl>
-        <Figure name="Lines" value={formatCount(lines)} />
-        <Figure name="Transactions" value={formatCount(transactions)} />
-        <Figure name="Deposits" value={formatCount(deposits)} />
-        <Figure name="Amount by transaction" value={formatAmount(byTransaction.amount)} />
-        <Figure name="Amount by line" value={formatAmount(byLine.amount)} />
+        <Figure name="Lines" value={toCount(lines)} />
+        <Figure name="Transactions" value={toCount(transactions)} />
+        <Figure name="Deposits" value={toCount(deposits)} />
+        <Figure name="Amount by transaction" value={toAmount(byTransaction.amount)} />
+        <Figure name="Amount by line" value={toAmount(byLine.amount)} />
         <Figure name="Amount by allocation" value={formatShares(byAllocation)} />
       </dl>
       {splitTransactions > 0 && (
         <p className="totals-warning" role="note">
-          {formatCount(splitTransactions)} {splitTransactions === 1 ? 'gift is' : 'gifts are'} split over several lines, and each line
-          repeats the whole gift.{differ && ' Do not add up the lines: the amount by transaction counts each gift once.'}
+          {toCount(splitTransactions)} {splitTransactions === 1 ? 'gift is' : 'gifts are'} split over several lines, and each line repeats
+          the whole gift.{differ && ' Do not add up the lines: the amount by transaction counts each gift once.'}
         </p>
       )}
     </section>
   );
 }
 
+const toCount = (count: number): string => createCellFormat(navigator.languages).format(count, 'count');
+const toAmount = (amount: string | null): string => createCellFormat(navigator.languages).format(amount, 'money');
+
 function formatShares({ amount, unknown }: LineTotals['byAllocation']): string {
   // When no share is known the amount already reads “unknown”, and needs no count.
   const isPart = amount !== null && unknown > 0;
-  return isPart ? `${formatAmount(amount)} (${formatCount(unknown)} unknown)` : formatAmount(amount);
+  return isPart ? `${toAmount(amount)} (${toCount(unknown)} unknown)` : toAmount(amount);
 }
 
 function Figure({ name, value }: { readonly name: string; readonly value: string }) {

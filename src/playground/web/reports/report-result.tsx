@@ -4,6 +4,7 @@ import { Tab, TabList, TabPanel, Tabs, type Key } from 'react-aria-components';
 import { DownloadDialog } from '../dialogs/download-dialog';
 import { describeBooks, NotePrint } from '../tables/print-sheet';
 import { DataTable, type TableView } from '../tables/data-table';
+import type { NoticeSlots } from '../tables/table-toolbar';
 import type { KeptView } from '../rows/filter-text';
 import type { TableClient } from '../rows/table-client';
 import type { Row } from '../values/table-types';
@@ -41,8 +42,8 @@ interface ReportOutcomeProps {
   readonly tab: Key;
   readonly kept: { current: KeptView };
   readonly onTab: (tab: Key) => void;
-  /** The places of the page that a result fills: its notices, and the button that downloads it. */
-  readonly slots: { readonly notices: Element | null; readonly download: Element | null };
+  /** The places of the page that a result fills: its news, its standing notices, and the button that downloads it. */
+  readonly slots: NoticeSlots & { readonly download: Element | null };
 }
 
 /** The outcome of a report: its figures, its rows as a table or a chart, and what there is to say of them. */
@@ -84,7 +85,8 @@ export function ReportOutcome({
   const lines = useMemo(() => {
     const shown = toConditions(choices, nameOf, writeValue).map(({ text }) => text);
     const told = figures ? [describeFigures(plan, figures)] : bridge ? [describeBridge({ choices, bridge })] : [];
-    const found = [...told, ...[crossed, describeLate(late)].filter((each) => each !== undefined)];
+    // When the books were closed is the organization's own affair.
+    const found = [...told, ...[crossed, isOfDonor(plan) ? undefined : describeLate(late)].filter((each) => each !== undefined)];
     const [whose = organization, ...others] = toPrintLines(plan, organization);
     return [whose, ...donor, ...others, ...shown, ...found];
   }, [plan, organization, donor, choices, nameOf, figures, bridge, crossed, late]);
@@ -121,7 +123,7 @@ export function ReportOutcome({
   }, [columns, opens]);
   const books = describeBooks(table.version, choices.state !== '');
   const print = useMemo(
-    () => ({ title, lines, books, timeZone: plan.timeZone, leftOut: isOfDonor(plan) ? OWN_COSTS : [] }),
+    () => ({ title, lines, books, timeZone: plan.timeZone, ...(isOfDonor(plan) && { leftOut: OWN_COSTS }) }),
     [title, lines, books, plan],
   );
   const isPart = shown !== undefined && view !== undefined && view.arranged.count < shown.table.count;
@@ -177,7 +179,7 @@ export function ReportOutcome({
                 toRowName={nameRow}
                 onView={setView}
                 onScrolled={setIsScrolled}
-                notices={slots.notices}
+                {...{ slots }}
                 print={shown.figure ? { ...print, lines: [...lines, `Figure: ${shown.figure.title}`] } : print}
               />
             )}

@@ -81,14 +81,15 @@ export function ReportView({
   const { state, run, stop } = useReport(plan, { provision, client, onSessionChange });
   const named = { fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] };
   const names = useNames(provision, named, state.kind === 'done' ? state.result.table : undefined);
-  const [copied, setCopied] = useState('');
+  const [copied, setCopied] = useState({ text: '', isFault: false });
   const [downloadSlot, setDownloadSlot] = useState<Element | null>(null);
+  const [newsSlot, setNewsSlot] = useState<Element | null>(null);
   const [noticeSlot, setNoticeSlot] = useState<Element | null>(null);
-  const slots = { download: downloadSlot, notices: noticeSlot };
+  const slots = { download: downloadSlot, news: newsSlot, notices: noticeSlot };
   // The chart stays in front when another period is chosen.
   const [tab, setTab] = useState<Key>('table');
   const kept = useRef<KeptView>({});
-  useEffect(() => setCopied(''), [choices]);
+  useEffect(() => setCopied({ text: '', isFault: false }), [choices]);
   const linkable = useMemo(
     () => plan && [...plan.columns, ...(linked ? toLinkedColumns(linked, plan.choices, plan.columns) : [])],
     [plan, linked],
@@ -106,9 +107,9 @@ export function ReportView({
         location.origin + location.pathname + toViewAddress(choices, kept.current.columns ?? plan?.columns ?? [], kept.current),
       );
       const view = toLost() === undefined ? '' : ', the search and the filters of its table';
-      setCopied(`The link is copied. It holds the choices of this report${view} and nothing of its results.`);
+      setCopied({ text: `The link is copied. It holds the choices of this report${view} and nothing of its results.`, isFault: false });
     } catch (error) {
-      setCopied((error as Error).message);
+      setCopied({ text: (error as Error).message, isFault: true });
     }
   };
   return (
@@ -147,7 +148,12 @@ export function ReportView({
       </header>
       <ReportForm {...{ provision, choices, names, onChange, now, timeZone, readsDonors }} />
       <NoticeLine>
-        <p role="status">{copied}</p>
+        {/* What has just happened is in sight before what stands. */}
+        <span ref={setNewsSlot} className="slot" />
+        <p className="problem" role="alert">
+          {copied.isFault && copied.text}
+        </p>
+        <p role="status">{!copied.isFault && copied.text}</p>
         {unread.length > 0 && (
           <p className="problem" role="alert">
             A part of this link or saved report cannot be read: {unread.join(', ')}. The report is of its usual choices there.

@@ -1,11 +1,11 @@
 import type { ExecutionResult } from 'graphql';
-import { formatCount } from '../values/figures';
+import { createCellFormat, formatRows } from '../values/cell-format';
 
 /** GraphiQL's editor takes seconds to show tens of thousands of rows, and stalls at every scroll. */
 const MAX_ROWS = 2_000;
 
 /** Cuts lists longer than MAX_ROWS for GraphiQL's editor, and says so in `extensions.preview`. */
-export function toPreview(answer: ExecutionResult): ExecutionResult {
+export function toPreview(answer: ExecutionResult, locales: readonly string[]): ExecutionResult {
   let longest = 0;
   const data = JSON.parse(
     JSON.stringify(answer.data ?? null, (_key, value: unknown) => {
@@ -15,6 +15,7 @@ export function toPreview(answer: ExecutionResult): ExecutionResult {
     }),
   ) as ExecutionResult['data'];
   if (longest === 0) return answer;
-  const preview = `Only the first ${formatCount(MAX_ROWS)} of ${formatCount(longest)} rows are shown here. Table shows all of them, Download saves them to a file.`;
+  const first = createCellFormat(locales).format(MAX_ROWS, 'count');
+  const preview = `Only the first ${first} of ${formatRows(longest, locales)} are shown here. Table shows all of them, Download saves them to a file.`;
   return { ...answer, data, extensions: { ...answer.extensions, preview } };
 }

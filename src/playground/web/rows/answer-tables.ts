@@ -40,7 +40,7 @@ export async function readAnswer(
   const tables = [...gatherLists(answer.data)]
     .map(([name, objects]) => ({ version, ...toTable(name, objects, locales) }))
     .filter(({ columns }) => columns.length > 0);
-  return { preview: toPreview(answer), tables };
+  return { preview: toPreview(answer, locales), tables };
 }
 
 const DECIMAL = /^-?\d+\.\d+$/;

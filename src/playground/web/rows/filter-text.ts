@@ -80,8 +80,8 @@ export function describeArrangement(
   const described = filters.flatMap(({ column, text, min, max }) => {
     const { title, kind } = columns.find(({ id }) => id === column) ?? {};
     if (title === undefined || kind === undefined) return [];
-    // The bounds of instants are days.
-    const bound = kind === 'instant' ? 'date' : kind;
+    // The bounds of times are days: “from Oct 15” leaves October out of a column of months.
+    const bound = isTime(kind) ? 'date' : kind;
     const part = text === undefined ? '' : ` contains “${text}”`;
     const low = min === undefined ? '' : ` from ${write(min, bound)}`;
     const high = max === undefined ? '' : ` up to ${write(max, bound)}`;

@@ -1,5 +1,6 @@
 import { guardPastedFormula } from '../../../values/formula-guard';
-import type { Cell, ColumnKind, TableColumn } from '../values/table-types';
+import { toPair, valuesOf } from '../values/pairs';
+import { isNumber, type Cell, type ColumnKind, type TableColumn } from '../values/table-types';
 
 /**
  * Writes cells for pasting into a spreadsheet, with tabs between them. Text that would run as a formula gets an apostrophe, as in CSV. Text
@@ -17,7 +18,11 @@ export const decimalPoint = (locales: readonly string[]): string =>
   new Intl.NumberFormat([...locales]).formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.';
 
 const toPasted = (text: string, kind: ColumnKind, point: string): string =>
-  kind === 'money' || kind === 'count' || kind === 'percent' ? text.replace('.', point) : text;
+  isNumber(kind)
+    ? valuesOf(text)
+        .map((each) => each.replace('.', point))
+        .reduce(toPair)
+    : text;
 
 /** The first line: the titles of the columns. */
 export const toNameLine = (columns: readonly TableColumn[]): string => columns.map(({ title }) => toSafeText(title, 'text')).join('\t');

@@ -3,6 +3,7 @@ import { foldWords } from '../values/folded-text';
 import { longestValues, sampleValues, type ColumnSamples } from '../values/column-samples';
 import { isNeverCut, isTime, type Arranged, type Arrangement, type Cell, type Row, type TableColumn } from '../values/table-types';
 import { datePattern } from '../values/cell-format';
+import { blankedNumberPattern } from '../values/exact-decimal';
 import { decimalPoint, toCellLine, toNameLine } from './spreadsheet-text';
 import { ValueList } from '../values/value-list';
 
@@ -24,8 +25,8 @@ export class TableStore {
   readonly #columns: readonly StoredColumn[];
   /** The decimal sign of cells that are copied. */
   readonly #point: string;
-  /** The form of a date in the texts of the page. */
-  readonly #dates: RegExp;
+  /** The forms of what the page writes with spaces in it, and which is one word of a search all the same. */
+  readonly #spaced: readonly RegExp[];
   readonly #indexes: ReadonlyMap<string, ColumnIndex>;
   #serial = 0;
   /** The rows that are shown, in order; undefined while all are shown as they were loaded. */
@@ -35,7 +36,7 @@ export class TableStore {
   constructor(columns: readonly StoredColumn[], locales: readonly string[]) {
     for (const { values } of columns) values.seal();
     this.#point = decimalPoint(locales);
-    this.#dates = datePattern(locales);
+    this.#spaced = [datePattern(locales), blankedNumberPattern(locales) ?? []].flat();
     this.#columns = columns;
     this.count = columns[0]?.values.length ?? 0;
     this.#indexes = new Map(
@@ -141,7 +142,7 @@ export class TableStore {
 
   /** The rows that search and filters keep, in the order of the load; undefined when they keep all. */
   #find(search: string, filters: Arrangement['filters']): Uint32Array | undefined {
-    const words = toWords(search, this.#dates);
+    const words = toWords(search, this.#spaced);
     const conditions = filters.filter(({ text, min, max }) => [text, min, max].some((each) => each !== undefined && each !== ''));
     if (words.length === 0 && conditions.length === 0) return undefined;
     const isKept = new Uint8Array(this.count).fill(1);
@@ -223,11 +224,13 @@ export class TableStore {
 }
 
 /**
- * The words of a search. A date is one word: the 3 of “Oct 3, 2026” must not find the 30th. A sign between two words, as in “Smith & Jones”,
- * is none, and one that stands alone may begin a number.
+ * The words of a search. A date is one word, and so is an amount with blanks in it: the 3 of “Oct 3, 2026” must not find the 30th. A sign
+ * between two words, as in “Smith & Jones”, is none, and one that stands alone may begin a number.
  */
-function toWords(search: string, dates: RegExp): readonly string[] {
-  const written = [...(search.match(dates) ?? []), ...search.replace(dates, ' ').split(/\s+/)].filter((word) => word !== '');
+function toWords(search: string, spaced: readonly RegExp[]): readonly string[] {
+  const whole = spaced.flatMap((form) => search.match(form) ?? []);
+  const others = spaced.reduce((text, form) => text.replace(form, ' '), search).split(/\s+/);
+  const written = [...whole, ...others].filter((word) => word !== '');
   const words = written.filter((word) => foldWords(word) !== '');
   return words.length > 0 ? words : written;
 }

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState, type KeyboardEvent, type PointerEvent, type RefObject } from 'react';
 import { copyText } from '../look/clipboard';
-import { formatCount, formatRows } from '../values/figures';
+import { createCellFormat, formatRows } from '../values/cell-format';
 import type { ArrangedRows } from '../rows/arranged-rows';
 import { cornersOf, moveRange, type CellPlace, type CellRange } from './cell-range';
 import type { ShownColumn } from './column-layout';
-import { ROW_HEIGHT } from './table-body';
+import { MAX_SCROLLED, ROW_HEIGHT } from './table-body';
 import type { TableClient } from '../rows/table-client';
 import type { Row } from '../values/table-types';
 
@@ -19,8 +19,10 @@ interface SelectionOptions {
 
 interface CellSelection {
   readonly range: CellRange | undefined;
-  /** A sentence on the last copy: its success until rows or columns change, or its failure until the next one. */
+  /** A sentence on the last copy, until rows or columns change; empty without one. */
   readonly message: string;
+  /** A sentence on the failure of the last copy, until the next one; empty without one. */
+  readonly fault: string;
   readonly copyAll: () => void;
   readonly handlers: {
     readonly onKeyDown: (event: KeyboardEvent<HTMLElement>) => void;
@@ -82,7 +84,7 @@ export function useCellSelection({ client, table, frame, rows, columns, onOpenRo
       onOpenRow(row);
     } else {
       const pageRows = Math.max(1, Math.floor((frame.current?.clientHeight ?? 0) / ROW_HEIGHT) - 3);
-      const moved = moveRange(range, event, { rows: count, columns: columns.length, pageRows });
+      const moved = moveRange(range, event, { rows: Math.min(count, MAX_SCROLLED), columns: columns.length, pageRows });
       if (!moved) return;
       setRange(moved);
     }
@@ -102,7 +104,8 @@ export function useCellSelection({ client, table, frame, rows, columns, onOpenRo
   };
   return {
     range,
-    message: message.text,
+    message: message.isFault ? '' : message.text,
+    fault: message.isFault ? message.text : '',
     copyAll: () => copy(0, count, columns, true),
     handlers: { onKeyDown: press, onPointerDown: begin, onPointerMove: drag },
   };
@@ -118,7 +121,7 @@ function placeOf({ target }: PointerEvent<HTMLElement>): CellPlace | undefined {
 }
 
 function toCopied(rows: number, columns: number | undefined): string {
-  if (columns === undefined) return `Copied ${formatRows(rows)}`;
+  if (columns === undefined) return `Copied ${formatRows(rows, navigator.languages)}`;
   const cells = rows * columns;
-  return `Copied ${formatCount(cells)} ${cells === 1 ? 'cell' : 'cells'}`;
+  return `Copied ${createCellFormat(navigator.languages).format(cells, 'count')} ${cells === 1 ? 'cell' : 'cells'}`;
 }

@@ -35,6 +35,11 @@ export function ColumnHeader({ column, header, direction, onSort, filter, onFilt
   };
   const go = (event: PointerEvent<HTMLElement>): void => {
     if (!drag.current) return;
+    // The button may have been let go outside of the title.
+    if ((event.buttons & 1) === 0) {
+      drag.current = undefined;
+      return;
+    }
     if (Math.abs(event.clientX - drag.current.startX) > DRAG_START && !drag.current.isMoving) {
       drag.current.isMoving = true;
       event.currentTarget.setPointerCapture(event.pointerId);

@@ -44,8 +44,10 @@ function ColumnList({ layout, onWiden }: ColumnsMenuProps) {
     pressed.current = toKey(id, step);
     layout.shift(id, step);
   };
-  /** Puts the dragged column beside the one under the pointer. */
-  const drag = ({ clientX, clientY }: PointerEvent): void => {
+  const end = (): void => setDragged(undefined);
+  /** Puts the dragged column beside the one under the pointer. A drag ends with the button, also where nobody heard of its end. */
+  const drag = ({ clientX, clientY, buttons }: PointerEvent): void => {
+    if ((buttons & 1) === 0) return end();
     const to = document.elementFromPoint(clientX, clientY)?.closest<HTMLElement>('[data-item]')?.dataset.item;
     if (dragged !== undefined && to !== undefined && to !== dragged) layout.move(dragged, to);
   };
@@ -60,7 +62,7 @@ function ColumnList({ layout, onWiden }: ColumnsMenuProps) {
         value={search}
         onChange={(event) => setSearch(event.target.value)}
       />
-      <ul ref={list}>
+      <ul ref={list} onPointerMove={drag} onPointerUp={end} onPointerCancel={end}>
         {found.map(({ column: { id, title, about }, isShown }) => {
           const place = layout.all.findIndex(({ column }) => column.id === id);
           return (
@@ -70,12 +72,10 @@ function ColumnList({ layout, onWiden }: ColumnsMenuProps) {
                 aria-hidden="true"
                 onPointerDown={(event) => {
                   event.preventDefault();
-                  event.currentTarget.setPointerCapture(event.pointerId);
+                  // The list stays in its place, and an item that moves would lose the pointer.
+                  list.current?.setPointerCapture(event.pointerId);
                   setDragged(id);
                 }}
-                onPointerMove={drag}
-                onPointerUp={() => setDragged(undefined)}
-                onPointerCancel={() => setDragged(undefined)}
               >
                 ⠿
               </span>

@@ -14,7 +14,7 @@ import { bringColumnIntoView, TableBody } from './table-body';
 import { useTableEdges } from './table-edges';
 import type { TableClient } from '../rows/table-client';
 import { TotalsRow, toTotal, type GivenTotals } from './table-rows';
-import { TableToolbar } from './table-toolbar';
+import { TableToolbar, type NoticeSlots } from './table-toolbar';
 import { isNumber, type Arranged, type Arrangement, type LoadedTable, type Row, type TableColumn } from '../values/table-types';
 
 /** The part of a table that is shown at the moment: its rows, and the ids of its shown columns in order. */
@@ -47,8 +47,8 @@ interface DataTableProps {
   readonly onView?: ((view: TableView) => void) | undefined;
   /** Called with true when somebody scrolls down, and with false at the first row. */
   readonly onScrolled?: ((isScrolled: boolean) => void) | undefined;
-  /** The place of the page for notices. Without it they stand in the toolbar. */
-  readonly notices?: Element | null | undefined;
+  /** The places of the page for notices. Without them they stand in the toolbar. */
+  readonly slots?: NoticeSlots | undefined;
 }
 
 /**
@@ -67,7 +67,7 @@ export function DataTable({
   print,
   onView,
   onScrolled,
-  notices,
+  slots,
 }: DataTableProps) {
   const [search, setSearch] = useState(kept?.current.search ?? '');
   const [typedSearch, setTypedSearch] = useState(search);
@@ -118,7 +118,11 @@ export function DataTable({
     layout.show(id, isShown);
   };
   const selection = useCellSelection({ client, table: table.id, frame, rows, columns: shown, onOpenRow });
-  const conditions = describeArrangement(rows.arrangement ?? arrangement, columns, createCellFormat(navigator.languages).format);
+  const describe = (described: readonly TableColumn[]): string[] =>
+    describeArrangement(rows.arrangement ?? arrangement, described, createCellFormat(navigator.languages).format);
+  const conditions = describe(columns);
+  const { leftOut } = print ?? {};
+  const printed = leftOut ? describe(shown.flatMap(({ column }) => (leftOut.includes(column.id) ? [] : column))) : conditions;
   const hasTotals = Boolean(totals) || columns.some(({ adds }) => adds);
 
   useEffect(() => {
@@ -149,7 +153,7 @@ export function DataTable({
     <div className="data-table">
       <TableToolbar
         layout={{ ...layout, show }}
-        {...{ hasFilters, isPart, conditions, notices }}
+        {...{ hasFilters, isPart, conditions, slots }}
         field={searchField}
         typed={typedSearch}
         onType={setTypedSearch}
@@ -168,7 +172,7 @@ export function DataTable({
         count={arranged?.count}
         allCount={table.count}
         message={selection.message}
-        problem={hasFilters ? describeUnreadable(columns, typed, navigator.languages) : ''}
+        fault={[hasFilters ? describeUnreadable(columns, typed, navigator.languages) : '', selection.fault].join(' ').trim()}
       />
       <div className="table-edges">
         <div
@@ -229,8 +233,9 @@ export function DataTable({
       </span>
       {print && (
         <TablePrint
-          {...{ client, table, print, conditions, rows, totals, isPart, hasTotals, frame }}
+          {...{ client, table, print, rows, totals, isPart, hasTotals, frame }}
           columns={shown}
+          conditions={printed}
           isAsked={isPrintAsked}
           onAnswered={endAsking}
         />

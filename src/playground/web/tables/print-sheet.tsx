@@ -9,7 +9,7 @@ export interface PrintHead {
   readonly lines: readonly string[];
   /** The version of the books that the figures are of, in a sentence. */
   readonly books: string;
-  /** The ids of columns that a sheet leaves out although the screen has them. */
+  /** The ids of columns that a letter leaves out although the screen has them. It has the conditions of its own columns alone. */
   readonly leftOut?: readonly string[];
   /** The time zone in which the print is dated; without it, this computer's. */
   readonly timeZone?: string;

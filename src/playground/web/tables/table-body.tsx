@@ -8,6 +8,8 @@ import { TableRow } from './table-rows';
 import type { Row } from '../values/table-types';
 
 export const ROW_HEIGHT = 28;
+/** The most rows that a table scrolls through. Firefox makes no element higher than about 639,000 of them, and Chromium 1,198,372. */
+export const MAX_SCROLLED = 600_000;
 /** Rows that are in the page above and below the visible ones. */
 const OVERSCAN = 12;
 
@@ -28,7 +30,7 @@ interface TableBodyProps {
 export function TableBody({ frame, columns, rows, limits, measure, range, onOpen, toOpenName }: TableBodyProps) {
   const { arranged, rowAt, want } = rows;
   const virtualizer = useVirtualizer({
-    count: arranged?.count ?? 0,
+    count: Math.min(arranged?.count ?? 0, MAX_SCROLLED),
     getScrollElement: () => frame.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: OVERSCAN,

@@ -2,7 +2,7 @@ import { useEffect, useState, type RefObject } from 'react';
 import { useErrorBoundary } from 'react-error-boundary';
 import { describePrint, PrintSheet, usePrinting, type PrintHead } from './print-sheet';
 import type { ArrangedRows } from '../rows/arranged-rows';
-import { createCellFormat } from '../values/cell-format';
+import { createCellFormat, formatRows } from '../values/cell-format';
 import type { ShownColumn } from './column-layout';
 import type { TableClient } from '../rows/table-client';
 import { toTotal, type GivenTotals } from './table-rows';
@@ -20,7 +20,7 @@ interface TablePrintProps {
   readonly table: Pick<LoadedTable, 'id' | 'count'>;
   readonly print: PrintHead;
   readonly columns: readonly ShownColumn[];
-  /** The search and the filters in words. */
+  /** The search and the filters in words, as far as the sheet has them. */
   readonly conditions: readonly string[];
   readonly rows: Pick<ArrangedRows, 'arranged' | 'isBusy'>;
   readonly totals: GivenTotals | undefined;
@@ -106,7 +106,7 @@ function TableSheet({ table, print, columns, conditions, arranged, totals, isPar
   const toCount = (count: number): string => format(count, 'count');
   const count = arranged?.count ?? table.count;
   const missing = count - rows.length;
-  const all = `${toCount(table.count)} ${table.count === 1 ? 'row' : 'rows'}`;
+  const all = formatRows(table.count, navigator.languages);
   const part = isPart ? `${toCount(count)} of ${all}, searched or filtered` : all;
   const cut = missing > 0 && rows.length === MAX_ROWS ? `; only the first ${toCount(rows.length)} are printed` : '';
   const printed = columns.filter(({ column }) => !print.leftOut?.includes(column.id));

@@ -1,8 +1,9 @@
-import { useEffect, type RefObject } from 'react';
+import { useEffect, type ReactNode, type RefObject } from 'react';
 import { createPortal } from 'react-dom';
-import { createCellFormat } from '../values/cell-format';
+import { createCellFormat, formatRows } from '../values/cell-format';
 import type { ColumnLayout } from './column-layout';
 import { ColumnsMenu } from './columns-menu';
+import { MAX_SCROLLED } from './table-body';
 
 /** The pause in typing after which a search runs. */
 const SEARCH_PAUSE_MS = 150;
@@ -29,16 +30,22 @@ interface TableToolbarProps {
   readonly conditions: readonly string[];
   /** Takes the search and the filters away. */
   readonly onClear: () => void;
+  /** A sentence about what was done last; empty without one. */
   readonly message: string;
-  /** A sentence about a filter that cannot be read; empty without one. */
-  readonly problem: string;
-  /** The place of the page for notices. Without it they stand at the end of the bar. */
-  readonly notices: Element | null | undefined;
+  /** Sentences about a filter that cannot be read and a copy that failed; empty without one. */
+  readonly fault: string;
+  readonly slots: NoticeSlots | undefined;
+}
+
+/** The places of the page for notices of a table: what has just happened is in sight before what stands. */
+export interface NoticeSlots {
+  readonly news: Element | null;
+  readonly notices: Element | null;
 }
 
 /** The bar above a table: search, filters, columns, copy, print, and the number of its rows. */
 export function TableToolbar(props: TableToolbarProps) {
-  const { field, typed, onType, onSearch, hasFilters, onFilters, layout, onWiden, onCopyAll, onPrint, isPart, onClear, notices } = props;
+  const { field, typed, onType, onSearch, hasFilters, onFilters, layout, onWiden, onCopyAll, onPrint, isPart, onClear, slots } = props;
   useEffect(() => {
     const pause = setTimeout(() => onSearch(typed), SEARCH_PAUSE_MS);
     return () => clearTimeout(pause);
@@ -78,19 +85,34 @@ export function TableToolbar(props: TableToolbarProps) {
           Clear
         </button>
       )}
-      {notices ? createPortal(<TableNotices {...props} />, notices) : <TableNotices {...props} />}
+      {inSlot(<TableNews {...props} />, slots?.news)}
+      {inSlot(<TableNotices {...props} />, slots?.notices)}
     </div>
   );
 }
 
-/** The line says what was copied last, which filter cannot be read, and which rows the table shows. */
-function TableNotices({ message, problem, isPart, conditions }: TableToolbarProps) {
+const inSlot = (notice: ReactNode, slot: Element | null | undefined): ReactNode => (slot ? createPortal(notice, slot) : notice);
+
+/** Says which filter cannot be read, and what was copied last or why it was not. */
+const TableNews = ({ message, fault }: TableToolbarProps) => (
+  <>
+    <span className="problem" role="alert">
+      {fault}
+    </span>
+    <span role="status">{message}</span>
+  </>
+);
+
+/** Says which rows the table shows, and which ones nobody can scroll to. */
+function TableNotices({ isPart, conditions, count = 0 }: TableToolbarProps) {
   return (
     <>
-      <span className="problem" role="alert">
-        {problem}
-      </span>
-      <span role="status">{message}</span>
+      {count > MAX_SCROLLED && (
+        <span role="note">
+          The table scrolls through the first {createCellFormat(navigator.languages).format(MAX_SCROLLED, 'count')} rows. Search, filter or
+          sort to see others; copies and files have all of them.
+        </span>
+      )}
       {isPart && conditions.length > 0 && <span className="table-conditions">Only rows of: {conditions.join(' · ')}</span>}
     </>
   );
@@ -98,7 +120,6 @@ function TableNotices({ message, problem, isPart, conditions }: TableToolbarProp
 
 function describeCount({ count, allCount, isPart }: TableToolbarProps): string {
   if (count === undefined) return '';
-  const { format } = createCellFormat(navigator.languages);
-  const rows = `${format(allCount, 'count')} ${allCount === 1 ? 'row' : 'rows'}`;
-  return isPart ? `${format(count, 'count')} of ${rows}` : rows;
+  const rows = formatRows(allCount, navigator.languages);
+  return isPart ? `${createCellFormat(navigator.languages).format(count, 'count')} of ${rows}` : rows;
 }

@@ -96,14 +96,23 @@ const dateParts: { readonly [Type in Intl.DateTimeFormatPartTypes]?: string } = 
   ...{ day: '\\d{1,2}', month: '[\\p{L}\\p{M}\\d]+\\.?', year: '\\d{4}' },
 };
 
+/** A number of rows in words, such as “1,401 rows”. */
+export const formatRows = (rows: number, locales: readonly string[]): string =>
+  `${createCellFormat(locales).format(rows, 'count')} ${rows === 1 ? 'row' : 'rows'}`;
+
+/** A part between two of a date that has neither a letter nor a space, such as the points of “03.10.2026”. */
+const MARKS = /^[^\p{L}\s]+$/u;
+
 /** The form of a date as the page writes it, such as “Oct 3, 2026”, for finding one in a text. */
 export function datePattern(locales: readonly string[]): RegExp {
   const parts = new Intl.DateTimeFormat([...locales], { dateStyle: 'medium', timeZone: 'UTC' }).formatToParts(new Date(0));
-  // A person may leave a comma or a point out.
-  const pattern = parts.map(
-    ({ type, value }) => dateParts[type] ?? value.replace(/[^\p{L}\s]/gu, '[^\\p{L}\\d\\s]?').replace(/\s+/g, '\\s+'),
-  );
-  return new RegExp(pattern.join(''), 'giu');
+  const pattern = parts.map(({ type, value }, n) => {
+    // Without marks between its parts, any six digits of an id or an amount would be a date.
+    if (MARKS.test(value) && type === 'literal' && n < parts.length - 1) return '[^\\p{L}\\d\\s]+';
+    // A person may leave a comma or a point out.
+    return dateParts[type] ?? value.replace(/[^\p{L}\s]/gu, '[^\\p{L}\\d\\s]?').replace(/\s+/g, '\\s+');
+  });
+  return new RegExp(`(?<![\\p{L}\\d])${pattern.join('')}(?![\\p{L}\\d])`, 'giu');
 }
 
 /** The digits of a date as the fields of the page have them, such as “10/03/2026”. */

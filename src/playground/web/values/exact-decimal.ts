@@ -61,23 +61,34 @@ export function readTypedNumber(typed: string, locales: readonly string[]): stri
   const text = toLatinDigits(typed, locales);
   const [whole = '', decimals] = text.trim().split(point, 2);
   // India writes groups of two before the last one of three.
-  const groups = whole.replace(/^[-−]/, '').split(group);
+  const groups = whole.replace(/^[-−+]/, '').split(group);
   const isGrouped = groups.every(
     (each, n) => n === 0 || (n === groups.length - 1 ? each.length === 3 : each.length === 2 || each.length === 3),
   );
   if (!isGrouped || decimals?.includes(group)) return undefined;
-  const [, sign = '', digits = ''] = /^([-−]?)(.+)$/.exec(toPlainDigits(text, locales)) ?? [];
-  return /^\d+(\.\d+)?$/.test(digits) ? `${sign && '-'}${digits}` : undefined;
+  const plain = toPlainDigits(text, locales);
+  return /^-?\d+(\.\d+)?$/.test(plain) ? plain : undefined;
 }
 
 /** Writes an exact number as a person of this locale types it. */
 export const writeTypedNumber = (text: string, locales: readonly string[]): string =>
   new Intl.NumberFormat([...locales], { useGrouping: false, maximumFractionDigits: 20 }).format(text as Intl.StringNumericLiteral);
 
-/** Removes the separators between thousands, and makes the locale's digits 0 to 9 and its decimal separator a point. */
+/**
+ * Removes the separators between thousands and the plus of a number, and makes the locale's digits 0 to 9, its decimal separator a point, and
+ * the minus of the printer that of the keyboard.
+ */
 export function toPlainDigits(text: string, locales: readonly string[]): string {
   const { group, point } = separatorsOf(locales);
-  return toLatinDigits(text, locales).replace(/\s/g, '').replaceAll(group, '').replace(point, '.');
+  const plain = toLatinDigits(text, locales).replace(/\s/g, '').replaceAll(group, '').replace(point, '.');
+  return plain.replace('−', '-').replace(/^\+(?=\d)/, '');
+}
+
+/** The form of a number that a locale writes with blanks between its thousands, for finding one in a text; undefined for other locales. */
+export function blankedNumberPattern(locales: readonly string[]): RegExp | undefined {
+  const { group, point } = separatorsOf(locales);
+  if (group !== ' ') return undefined;
+  return new RegExp(`(?<!\\S)[-−+]?\\d{1,3}(?:\\s\\d{3})+(?:[${point}]\\d*)?(?![\\p{L}\\d])`, 'gu');
 }
 
 /** Writes the locale's digits as 0 to 9, without the invisible marks by which Arabic, Persian and Hebrew keep a sign at its number. */

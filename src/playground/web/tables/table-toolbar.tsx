@@ -16,6 +16,8 @@ interface TableToolbarProps {
   readonly onSearch: (search: string) => void;
   readonly hasFilters: boolean;
   readonly onFilters: (hasFilters: boolean) => void;
+  /** True for a screen with room for three columns. */
+  readonly isNarrow: boolean;
   readonly layout: ColumnLayout;
   readonly onWiden: (id: string, steps: -1 | 1) => void;
   readonly onCopyAll: () => void;
@@ -38,7 +40,8 @@ interface TableToolbarProps {
 
 /** The bar above a table: search, filters, columns, copy, print, and the number of its rows. */
 export function TableToolbar(props: TableToolbarProps) {
-  const { field, typed, onType, onSearch, hasFilters, onFilters, layout, onWiden, onCopyAll, onPrint, isPart, onClear, notices } = props;
+  const { field, typed, onType, onSearch, hasFilters, onFilters, layout, onWiden, onCopyAll, onPrint, isPart, isNarrow, onClear, notices } =
+    props;
   useEffect(() => {
     const pause = setTimeout(() => onSearch(typed), SEARCH_PAUSE_MS);
     return () => clearTimeout(pause);
@@ -62,17 +65,18 @@ export function TableToolbar(props: TableToolbarProps) {
         Filter these rows
       </button>
       <ColumnsMenu layout={layout} onWiden={onWiden} />
-      <button type="button" className="table-button" onClick={onCopyAll}>
+      <button type="button" className="table-button table-wide" onClick={onCopyAll}>
         Copy all
       </button>
       {onPrint && (
-        <button type="button" className="table-button" onClick={onPrint}>
+        <button type="button" className="table-button table-wide" onClick={onPrint}>
           Print
         </button>
       )}
       <span className="table-count" role="status">
         {describeCount(props)}
       </span>
+      {isNarrow && <span className="table-hint">Touch a row to see all of it.</span>}
       {isPart && (
         <button type="button" className="table-button" onClick={onClear}>
           Clear

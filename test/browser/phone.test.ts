@@ -80,7 +80,7 @@ test('an analyst with a phone reads figures and rows on the first screen, three 
     ['bank-tie-out', ['Deposit date', 'Deposit', 'Net']],
     ['donors', ['First name', 'Last name', 'Received']],
     ['designations?splitBy=MONTH', ['Designation', 'Total', 'Share']],
-    ['history', ['Version', 'When', 'Received after it']],
+    ['history', ['Version', 'When', 'By']],
   ] as const) {
     await page.evaluate(`location.hash = '#reports/${report}'`);
     await page.getByRole('columnheader', { name: titles[2], exact: true }).waitFor();

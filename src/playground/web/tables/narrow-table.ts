@@ -28,5 +28,7 @@ export function findMainColumns(columns: readonly TableColumn[]): readonly strin
   const count = others.find(({ kind }) => kind === 'count' || kind === 'percent');
   const isOfTime = name !== undefined && (isTime(name.kind) || name.kind === 'word' || name.kind === 'count');
   const second = others.find(({ id }) => LAST_NAMES.includes(id)) ?? (isOfTime ? (text ?? key) : undefined) ?? count ?? others[0];
-  return [name, second, amount].flatMap((column) => column?.id ?? []);
+  // A time is long, and leaves room for a word.
+  const third = second?.kind === 'instant' ? (others.find(({ kind }) => kind === 'word') ?? amount) : amount;
+  return [name, second, third].flatMap((column) => column?.id ?? []);
 }

@@ -95,7 +95,7 @@ describe.each(ways)('an analyst in %s with the %s', (name, hands: Hands) => {
         expect(rows.find(([, deposit]) => deposit === id)).toEqual(expected);
       }
       const [id, lines] = deposits[0]!;
-      await analyst.press('button', `Open deposit ${id}`);
+      await analyst.press('button', `Open deposit ${id}, ${shownDate(day)}`);
       await analyst.find('heading', 'Gifts, line by line');
       await analyst.untilCard('Received', shown(received(lines)));
       expect((await analyst.rows()).length).toBe(lines.length + 1);

@@ -119,6 +119,35 @@ describe('a chart of funds by month', () => {
   });
 });
 
+test.each([
+  ['quarter', ['2025-10-01', '2026-01-01'], ['Oct – Dec 2025', 'Jan – Mar 2026']],
+  ['year', ['2025-07-01', '2026-07-01'], ['Jul 2025 – Jun 2026', 'Jul 2026 – Jun 2027']],
+  ['year', ['2025-01-01', '2026-01-01'], ['2025', '2026']],
+])('a legend names each %s by its first and last month, and the year of the calendar by its number', (part, dates, names) => {
+  const rows = dates.map((date) => fund(1, '10.00', { [`key.${part}`]: date }));
+  const { series } = draw(tableOf([...FUND, key(part), SHARE], rows));
+  expect(series.map(({ name }) => name.replaceAll(/[\u2009\u202f]/g, ' '))).toEqual(names);
+});
+
+describe('a chart of donors', () => {
+  const donor = (id: number, name: string, amount: string): ResultRow => ({
+    ...{ 'key.donorFirstName': name, 'key.donorLastName': '', 'key.donorId': id },
+    'all.byAllocation.amount': amount,
+  });
+  const columns = [key('donorFirstName'), key('donorLastName'), key('donorId'), SHARE];
+
+  test('tells what nobody gave in a sentence, because its bar would dwarf those of the donors', () => {
+    const chart = draw(tableOf(columns, [donor(0, '(no donor)', '17052.14'), donor(7, 'Ada', '20.00')]));
+    expect(chart.rows.map(({ label }) => label)).toEqual(['Ada']);
+    expect(chart.notes).toEqual(['Gifts without a donor are not drawn: 17,052.14.']);
+  });
+
+  test('has the bar of nobody where there is no other', () => {
+    const chart = draw(tableOf(columns, [donor(0, '', '5.00')]));
+    expect(chart.rows.map(({ label, bars }) => [label, bars[0]!.text])).toEqual([['(no donor)', '5.00']]);
+  });
+});
+
 test('money that came in and money that went out lie on both sides of zero, so that neither hides the other', () => {
   const rows = ['10.00', '-4.00', '5.00'].map((amount, at) => fund(1, amount, { 'key.month': `2026-0${at + 1}-01` }));
   const [bar] = draw(tableOf([...FUND, key('month'), SHARE], rows)).rows[0]!.bars;

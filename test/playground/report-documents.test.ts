@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { buildSchema, Kind, parse, validate } from 'graphql';
+import { buildSchema, Kind, parse, print, validate } from 'graphql';
 import { findCompared, findPeriod } from '../../src/playground/web/values/periods';
 import { toAsOf } from '../../src/playground/web/values/states';
 import { defaultChoices, type ReportChoices } from '../../src/playground/web/choices/report-choices';
@@ -46,6 +46,7 @@ test.each(ids)('every form of the report %s is a document that the gateway knows
       const { query, variables } = toDocument(choices, { period, compareWith, asOf, since, fiscalYearStart: 7, columns, mayReadDonors });
       const document = parse(query);
       expect(validate(schema, document)).toEqual([]);
+      expect(query).toBe(print(document));
       const declared = document.definitions.flatMap((each) =>
         each.kind === Kind.OPERATION_DEFINITION ? (each.variableDefinitions ?? []).map(({ variable }) => variable.name.value) : [],
       );

@@ -59,7 +59,10 @@ export function PlaygroundPage() {
         <SkipLink />
         <h1 className="bar-name">
           <a href={HOME_ADDRESS} aria-current={isHome ? 'page' : undefined}>
-            Deposit Gateway
+            <svg className="bar-mark" viewBox="0 0 16 16" aria-hidden="true">
+              <path d="M8 3v6m-3-3 3 3 3-3M4 12h8" />
+            </svg>
+            <span className="bar-long">Deposit Gateway</span>
           </a>
         </h1>
         <nav aria-label="Modes">
@@ -87,7 +90,7 @@ export function PlaygroundPage() {
       {visited.map((name) => (
         <div key={`${name} ${owner}`} className="mode" hidden={shown !== name}>
           <FaultBoundary part={`The mode ${modeTitles[name]}`} wayBack={<ReloadButton />}>
-            <Suspense fallback={<p className="note">Loading…</p>}>{pages[name]}</Suspense>
+            <Suspense fallback={<p className="note mode-note">Loading…</p>}>{pages[name]}</Suspense>
           </FaultBoundary>
         </div>
       ))}

@@ -42,7 +42,7 @@ export function ChartFigure({ chart }: { readonly chart: DrawnChart }) {
   return (
     <>
       <p className="chart-reading" aria-live="polite">
-        {marks[read]?.reading ?? HOW_TO_READ}
+        {marks[read]?.reading ?? (matchMedia('(hover: none)').matches ? 'Touch a bar to read what it stands for.' : HOW_TO_READ)}
       </p>
       <div ref={frame} className="chart-place">
         {layout && (

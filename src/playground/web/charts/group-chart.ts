@@ -1,4 +1,4 @@
-import { DESIGNATION, KEY, clip, toNames, toNaming, toWords } from './group-names';
+import { DESIGNATION, DONOR, KEY, clip, isNobody, toNames, toNaming, toWords } from './group-names';
 import { BESIDE, stack, type ChartBar, type ChartRow, type ChartSeries, type DrawnChart } from './drawn-chart';
 import { createCellFormat, type CellFormat } from '../values/cell-format';
 import { UNKNOWN } from '../values/figures';
@@ -20,6 +20,8 @@ interface Group {
   readonly value: string | undefined;
   /** The value of the period that the report is compared with. */
   readonly compared: string | undefined;
+  /** True for the gifts that have no donor. */
+  readonly isNobody: boolean;
 }
 
 /** The most rows of a chart: more would be a wall of bars. */
@@ -70,14 +72,19 @@ export function toGroupChart(table: ResultTable, column: ResultColumn, locales: 
   const others = keys.filter((key) => !dates.includes(key));
   const { format } = createCellFormat(locales);
   const compared = table.columns.find(({ name }) => name === column.name.replace(/^all\./, 'compared.all.') && name !== column.name);
-  const groups = toGroups(table.rows, { times, others, column: column.name, compared: compared?.name, format });
-  if (new Set(groups.map(({ time, key }) => JSON.stringify([time, key]))).size < groups.length) return undefined;
+  const all = toGroups(table.rows, { times, others, column: column.name, compared: compared?.name, format });
+  if (new Set(all.map(({ time, key }) => JSON.stringify([time, key]))).size < all.length) return undefined;
+  const names = toNames(others);
+  // Gifts of nobody are no donor to compare with the others, beside whom their sum would be a bar that dwarfs all.
+  const nobody =
+    names.every((name) => name.word === DONOR.word) && all.some((group) => !group.isNobody) ? all.filter((group) => group.isNobody) : [];
+  const groups = all.filter((group) => !nobody.includes(group));
   const drawing: Drawing = {
     table,
     column,
     compared: compared && titleOf(compared),
     times,
-    by: toNames(others).map(({ word }) => word),
+    by: names.map(({ word }) => word),
     format,
   };
   const chart =
@@ -89,12 +96,16 @@ export function toGroupChart(table: ResultTable, column: ResultColumn, locales: 
           ? ofDays(groups, drawing)
           : ofParts(groups, drawing);
   const unknown = countUnknown(table, column);
-  if (unknown === 0) return chart;
   return {
     ...chart,
     notes: [
-      `This figure is not known in full for ${format(unknown, 'count')} of ${format(groups.length, 'count')} groups.`,
+      ...(unknown > 0
+        ? [`This figure is not known in full for ${format(unknown, 'count')} of ${format(all.length, 'count')} groups.`]
+        : []),
       ...chart.notes,
+      ...(nobody.length > 0
+        ? [`Gifts without a donor are not drawn: ${format(addUp(nobody.map(({ value }) => value)) ?? null, kindOf(column))}.`]
+        : []),
     ],
   };
 }
@@ -145,11 +156,12 @@ function toGroups(rows: readonly ResultRow[], { times, others, column, compared,
       shortName: parts.map(({ short, marks }) => [short, clip(disambiguate('', marks).trim())].join(' ').trim()).join(', '),
       value: valueOf(row, column),
       compared: valueOf(row, compared),
+      isNobody: isNobody(row),
     };
   });
 }
 
-const kindOfTime = (key: string): ColumnKind => ([MONTH, QUARTER, YEAR].some((each) => each === key) ? 'month' : 'date');
+const kindsOfTime: Readonly<Record<string, ColumnKind>> = { [MONTH]: 'month', [QUARTER]: 'quarter', [YEAR]: 'year' };
 
 interface Drawing {
   readonly table: ResultTable;
@@ -167,7 +179,7 @@ interface Drawing {
 const toTimeName = (time: string, { times, format }: Pick<Drawing, 'times' | 'format'>): string =>
   time
     .split(' ')
-    .map((date, n) => format(date, kindOfTime(times[n]!)))
+    .map((date, n) => format(date, kindsOfTime[times[n]!] ?? 'date'))
     .join(', ');
 
 const kindOf = ({ kind }: ResultColumn): ColumnKind => (kind === 'decimal' ? 'money' : 'count');
@@ -214,6 +226,7 @@ function ofTimes(groups: readonly Group[], drawing: Drawing): DrawnChart {
         shortName: '',
         value: nothing,
         compared: drawing.compared === undefined ? undefined : nothing,
+        isNobody: false,
       },
   );
   const rows = filled.map((group) => toRow(group, [group.timeName, group.timeName], drawing));

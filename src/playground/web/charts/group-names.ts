@@ -15,7 +15,7 @@ export interface GroupName {
 }
 
 export const DESIGNATION: GroupName = { word: 'designation', keys: ['key.designation'], marks: ['key.designationId'] };
-const DONOR: GroupName = { word: 'donor', keys: ['key.donorFirstName', 'key.donorLastName'], marks: ['key.donorId', 'key.city'] };
+export const DONOR: GroupName = { word: 'donor', keys: ['key.donorFirstName', 'key.donorLastName'], marks: ['key.donorId', 'key.city'] };
 const named: readonly GroupName[] = [DESIGNATION, DONOR];
 
 /** The names that tell the groups apart, each with its marks. */
@@ -29,6 +29,10 @@ export function toNames(keys: readonly string[]): readonly GroupName[] {
   }
   return found;
 }
+
+/** True for the group of the gifts that have no donor. */
+export const isNobody = (row: ResultRow): boolean =>
+  row['key.donorId'] === undefined ? DONOR.keys.every((key) => (row[key] ?? '') === '') : Number(row['key.donorId']) === 0;
 
 interface Named {
   readonly name: string;

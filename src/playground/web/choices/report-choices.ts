@@ -64,6 +64,15 @@ const noConditions: Conditions = {
   since: '',
 };
 
+/** The choices without what narrows the report. The donor or the state that it needs stays, and so do the books that it is of. */
+export const withoutConditions = (choices: ReportChoices): ReportChoices => ({
+  ...choices,
+  ...noConditions,
+  state: choices.state,
+  since: choices.since,
+  ...(definitionOf(choices.report).needs === 'donor' && { donor: choices.donor }),
+});
+
 /** True while a report lacks the condition that it needs. */
 export function lacksCondition({ report, donor, since }: ReportChoices): boolean {
   const { needs } = definitionOf(report);

@@ -7,7 +7,8 @@ import { useEditors, useRunKey } from './editors';
 import { describeFile } from '../dialogs/download-run';
 import { FileProgressBar } from '../dialogs/file-progress-bar';
 import { copyAdvice, copyForms, toCopyText, type CopyForm } from '../files/address-text';
-import { fetchFileAddress, fetchTotals, readQuery, type ReportQuery } from '../files/file-url';
+import { readQuery } from './edited-query';
+import { fetchFileAddress, fetchTotals, type ReportQuery } from '../files/file-url';
 import { SavedReports } from './saved-reports';
 import { describeShownLoss, type ShownTable } from './shown-table';
 

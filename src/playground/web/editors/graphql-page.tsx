@@ -54,6 +54,9 @@ export default function GraphqlPage({ provision, owner, textsToOpen, toolsSlot, 
   return (
     <>
       <main className="explorer">
+        <p className="narrow-note">
+          GraphQL mode needs a wider screen. Here the answer is below its query, and the documentation is left out.
+        </p>
         <QueryExplorer
           key={owner}
           {...{ provision, client, onSessionChange, onAnswer, textsToOpen, onOpened, toolsSlot, downloadSlot, shownTable }}

@@ -94,6 +94,8 @@ const widths: Readonly<Record<ColumnKind, number>> = {
   percent: 10,
   date: 12,
   month: 12,
+  quarter: 18,
+  year: 20,
   instant: 24,
 };
 

@@ -1,10 +1,10 @@
-import { Kind, parse, print, type FieldNode, type SelectionSetNode } from 'graphql';
 import type { DepositDetailFilter } from '../../../generated/operations/graphql';
 import type { ComparedPeriod, Period } from '../values/periods';
 import type { AsOf } from '../values/states';
 import type { ReportChoices } from '../choices/report-choices';
 import { groupingsOf, type ReportColumn } from './report-columns';
 import { definitionOf } from '../choices/report-definitions';
+import { toQueryText } from '../values/query-text';
 
 /** A query of the gateway with the values of its variables. */
 export interface ReportDocument {
@@ -26,35 +26,50 @@ interface DocumentOptions {
   readonly mayReadDonors: boolean;
 }
 
+const under = (path: string, names: readonly string[]): string[] => names.map((name) => `${path}.${name}`);
+
 /** The figures of the cards, of which the gateway counts each gift once. */
-const CARDS = `transactions deposits splitTransactions
-  byTransaction { amount feeAmount netAmount }
-  byAllocation { amount unknown }`;
-
-const PARTS = `dataVersion { number } all { ${CARDS} } pending { ${CARDS} }`;
-const STATE = `dataVersion { number } all { ${CARDS} }`;
-const EFFECT = 'transactions byTransaction { amount } byAllocation { amount unknown }';
-const COMPARED = `compared { all { ${CARDS} } }
-  change { transactions { difference percentage } amountByTransaction { difference percentage }
-    netAmountByTransaction { difference percentage } amountByAllocation { difference percentage } }`;
-
-const PAGE = 'pageInfo { hasNextPage endCursor } totalCount';
+const CARDS = [
+  ...['transactions', 'deposits', 'splitTransactions'],
+  ...under('byTransaction', ['amount', 'feeAmount', 'netAmount']),
+  ...under('byAllocation', ['amount', 'unknown']),
+];
+const STATE = ['dataVersion.number', ...under('all', CARDS)];
+const PARTS = [...STATE, ...under('pending', CARDS)];
+const CLASSES = [
+  'class',
+  'changes',
+  'effect.transactions',
+  'effect.byTransaction.amount',
+  ...under('effect.byAllocation', ['amount', 'unknown']),
+];
+const COMPARED = [
+  ...under('compared.all', CARDS),
+  ...['transactions', 'amountByTransaction', 'netAmountByTransaction', 'amountByAllocation'].flatMap((name) =>
+    under(`change.${name}`, ['difference', 'percentage']),
+  ),
+];
+const PAGE = ['pageInfo.hasNextPage', 'pageInfo.endCursor', 'totalCount'];
 
 /** Writes the typed document of a report. Its rows have the fields of the columns, and its totals are those of the cards. */
 export function toDocument(choices: ReportChoices, options: DocumentOptions): ReportDocument {
   const { rows, title, hasFixedDates } = definitionOf(choices.report);
   const name = title.replace(/[^a-z]+(.)?/gi, (_match, letter?: string) => (letter ?? '').toUpperCase());
-  const fields = toSelection(options.columns.flatMap(({ id, before }) => (before === undefined ? [id] : [before, id])));
+  const fields = options.columns.flatMap(({ id, before }) => (before === undefined ? [id] : [before, id]));
+  /** The paths of a connection and the arguments of its page. */
+  const rowsOf = (list: string): string[] => under(list, [...under('nodes', fields), ...PAGE]);
+  const page = ['first: $first', 'after: $after'];
   if (rows === 'versions') {
-    const query = `query ${name}($first: Int = 1000, $after: String) {
-      dataVersions(first: $first, after: $after) { nodes ${fields} ${PAGE} } }`;
-    return { query: format(query), variables: {}, list: 'dataVersions' };
+    const list = 'dataVersions';
+    const declared = ['$first: Int = 1000', '$after: String'];
+    return { query: toQueryText({ name, variables: declared, args: { [list]: page }, paths: rowsOf(list) }), variables: {}, list };
   }
   const filter = toFilter(choices);
   const { asOf, since } = options;
   // Changes are of one period.
   const compareWith = since ? undefined : options.compareWith;
-  const compared = compareWith ? COMPARED : '';
+  const compared = compareWith ? COMPARED : [];
+  const comparing = compareWith ? ['compareWith: $compareWith'] : [];
   const { startDate, endDate } = options.period;
   const variables = {
     ...(startDate !== undefined && { startDate }),
@@ -75,38 +90,39 @@ export function toDocument(choices: ReportChoices, options: DocumentOptions): Re
     ...(since ? ['$from: AsOf!', '$to: AsOf'] : asOf ? ['$asOf: AsOf'] : []),
     ...(compareWith ? ['$compareWith: PeriodInput'] : []),
   ];
-  const basis = hasFixedDates ? '' : 'dateBasis: $dateBasis,';
-  const state = since ? ', from: $from, to: $to' : asOf ? ', asOf: $asOf' : '';
-  const given = `startDate: $startDate, endDate: $endDate, ${basis} pending: $pending, filter: $filter${state}`;
+  const given = [
+    ...['startDate: $startDate', 'endDate: $endDate'],
+    ...(hasFixedDates ? [] : ['dateBasis: $dateBasis']),
+    ...['pending: $pending', 'filter: $filter'],
+    ...(since ? ['from: $from', 'to: $to'] : asOf ? ['asOf: $asOf'] : []),
+  ];
+  const toText = (most: number, args: Readonly<Record<string, readonly string[]>>, paths: readonly string[]): string =>
+    toQueryText({ name, variables: [...declared, `$first: Int = ${String(most)}`, '$after: String'], args, paths });
   if (rows === 'lines') {
-    const query = `query ${name}(${declared.join(', ')}, $first: Int = 50, $after: String) {
-      depositDetailsConnection(${given}, first: $first, after: $after) {
-        nodes ${fields} ${PAGE}
-        summary${compareWith ? '(compareWith: $compareWith)' : ''} { ${PARTS} ${compared} } } }`;
-    return { query: format(query), variables, list: 'depositDetailsConnection' };
+    const list = 'depositDetailsConnection';
+    const args = { [list]: [...given, ...page], [`${list}.summary`]: comparing };
+    return { query: toText(50, args, [...rowsOf(list), ...under(`${list}.summary`, [...PARTS, ...compared])]), variables, list };
   }
   if (rows === 'changes') {
-    const query = `query ${name}(${declared.join(', ')}, $first: Int = 50, $after: String) {
-      depositChanges(${given}, first: $first, after: $after) {
-        nodes ${fields} ${PAGE}
-        summaryBefore { ${STATE} } classes { class changes effect { ${EFFECT} } } summaryAfter { ${STATE} } } }`;
-    return { query: format(query), variables, list: 'depositChanges' };
+    const list = 'depositChanges';
+    const sums = [...under('summaryBefore', STATE), ...under('classes', CLASSES), ...under('summaryAfter', STATE)];
+    return { query: toText(50, { [list]: [...given, ...page] }, [...rowsOf(list), ...under(list, sums)]), variables, list };
   }
   const groupBy = groupingsOf(choices, options.mayReadDonors);
   const usesYears = groupBy.some((by) => by === 'QUARTER' || by === 'YEAR');
   const { top } = definitionOf(choices.report);
-  const most = choices.limit || 1000;
-  const query = `query ${name}(${declared.join(', ')}, $first: Int = ${String(most)}, $after: String) {
-    depositSummary(${given}, groupBy: [${groupBy.join(', ')}]
-      ${usesYears ? `fiscalYearStart: ${String(options.fiscalYearStart)}` : ''}
-      ${compareWith ? 'compareWith: $compareWith' : ''}) {
-      ${PARTS} ${compared}
-      groups(first: $first, after: $after ${top ? `orderBy: { field: ${top.field}, direction: DESC }` : ''}) {
-        nodes ${fields} ${PAGE} } } }`;
-  return { query: format(query), variables, list: 'depositSummary.groups' };
+  const [summary, list] = ['depositSummary', 'depositSummary.groups'];
+  const args = {
+    [summary]: [
+      ...given,
+      `groupBy: [${groupBy.join(', ')}]`,
+      ...(usesYears ? [`fiscalYearStart: ${String(options.fiscalYearStart)}`] : []),
+      ...comparing,
+    ],
+    [list]: [...page, ...(top ? [`orderBy: {field: ${top.field}, direction: DESC}`] : [])],
+  };
+  return { query: toText(choices.limit || 1000, args, [...under(summary, [...PARTS, ...compared]), ...rowsOf(list)]), variables, list };
 }
-
-const format = (query: string): string => print(parse(query, { noLocation: true }));
 
 /** The condition of the choices; undefined where nothing narrows the report. */
 function toFilter(choices: ReportChoices): DepositDetailFilter | undefined {
@@ -126,25 +142,4 @@ function toFilter(choices: ReportChoices): DepositDetailFilter | undefined {
     ...(deposit !== '' && { depositIds: [deposit] }),
   };
   return Object.keys(filter).length > 0 ? filter : undefined;
-}
-
-/** Turns paths such as `all.byTransaction.amount` into one selection. */
-function toSelection(paths: readonly string[]): string {
-  const root: SelectionSetNode = { kind: Kind.SELECTION_SET, selections: [] };
-  const selections = new Map<string, SelectionSetNode>([['', root]]);
-  for (const path of paths) {
-    let [place, parent] = ['', root];
-    for (const name of path.split('.')) {
-      place = place === '' ? name : `${place}.${name}`;
-      let known = selections.get(place);
-      if (!known) {
-        known = { kind: Kind.SELECTION_SET, selections: [] };
-        selections.set(place, known);
-        const field: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: name }, selectionSet: known };
-        (parent.selections as FieldNode[]).push(field);
-      }
-      parent = known;
-    }
-  }
-  return print(root);
 }

@@ -32,6 +32,9 @@ export interface ReportFigures {
   } | null;
 }
 
+/** False where nothing came in, in the period that the report is compared with either: zeros would say nothing. */
+export const hasGifts = ({ all, compared }: ReportFigures): boolean => all.transactions > 0 || (compared?.all.transactions ?? 0) > 0;
+
 /** The steps that lead from the figures of an earlier state to those of a later one. */
 export interface ChangeBridge {
   readonly before: BridgeEnd;

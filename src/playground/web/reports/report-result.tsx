@@ -14,9 +14,9 @@ import { isOfDonor, OWN_COSTS } from './donor-lines';
 import { describeCrossings } from './period-crossings';
 import { BridgeChart, BridgeTable, describeBridge } from './change-bridge';
 import { ReportChart } from './report-chart';
-import { defaultChoices, type ReportChoices } from '../choices/report-choices';
+import { defaultChoices, toAddress, withoutConditions, type ReportChoices } from '../choices/report-choices';
 import { definitionOf, hasChart, reportDefinitions, type ReportDefinition } from '../choices/report-definitions';
-import { toTotals } from './report-figures';
+import { hasGifts, toTotals } from './report-figures';
 import type { ReportColumn } from './report-columns';
 import { toDownload, toFileName } from './report-download';
 import { ShapeField, usePivot, type ShownTable } from './report-pivot';
@@ -84,7 +84,13 @@ export function ReportOutcome({
   const conditions = useMemo(() => toConditions(choices, nameOf).map(({ text }) => text), [choices, nameOf]);
   const lines = useMemo(() => {
     const shown = toConditions(choices, nameOf, writeValue).map(({ text }) => text);
-    const told = figures ? [describeFigures(plan, figures)] : bridge ? [describeBridge({ choices, bridge })] : [];
+    const told = figures
+      ? hasGifts(figures)
+        ? [describeFigures(plan, figures)]
+        : []
+      : bridge
+        ? [describeBridge({ choices, bridge })]
+        : [];
     // When the books were closed is the organization's own affair.
     const found = [...told, ...[crossed, isOfDonor(plan) ? undefined : describeLate(late)].filter((each) => each !== undefined)];
     const [whose = organization, ...others] = toPrintLines(plan, organization);
@@ -150,11 +156,11 @@ export function ReportOutcome({
           />,
           slots.download,
         )}
-      {figures && <FigureCards {...{ plan, figures }} isBrief={isScrolled} />}
+      {figures && hasGifts(figures) && <FigureCards {...{ plan, figures }} isBrief={isScrolled} />}
       {bridge && <BridgeTable {...{ choices, bridge }} />}
       {table.count === 0 ? (
         <>
-          <p className="note">{nothings[rows]}</p>
+          <NothingNote {...{ choices, onChange }} />
           <NotePrint {...{ title, lines }} note={nothings[rows]} />
         </>
       ) : (
@@ -195,6 +201,33 @@ export function ReportOutcome({
         </Tabs>
       )}
     </>
+  );
+}
+
+interface NothingNoteProps {
+  readonly choices: ReportChoices;
+  readonly onChange: (choices: ReportChoices) => void;
+}
+
+/** Says that a report has no rows, and takes away what narrows it. */
+function NothingNote({ choices, onChange }: NothingNoteProps) {
+  const wider = withoutConditions(choices);
+  return (
+    <p className="note">
+      {nothings[definitionOf(choices.report).rows]}{' '}
+      {toAddress(wider) !== toAddress(choices) && (
+        <button
+          type="button"
+          onClick={(event) => {
+            // The button goes with the conditions, and the focus would go with it.
+            event.currentTarget.closest('main')?.focus();
+            onChange(wider);
+          }}
+        >
+          Clear the conditions
+        </button>
+      )}
+    </p>
   );
 }
 

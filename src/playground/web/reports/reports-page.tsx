@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { ClosesDialog } from './closes-dialog';
 import { HomePage } from '../home/home-page';
 import type { SavedReport } from '../dialogs/saved-reports';
@@ -42,7 +42,10 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
     [setMode, report, saved],
   );
   const page = useRef<HTMLDivElement>(null);
-  const menu = useArrowMenu<HTMLElement>();
+  const menu = useArrowMenu<HTMLDivElement>();
+  const menuButton = useRef<HTMLButtonElement>(null);
+  /** On a narrow page the menu is one line until somebody opens it. */
+  const [isMenuOpen, setIsMenuOpen] = useState(false);
   const place = `${mode.kind} ${choices?.report ?? ''}`;
   const lastPlace = useRef(place);
   // The button that opens a report goes with the view that it stands in, and the focus would be lost with it.
@@ -101,60 +104,88 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
     if (updatedAt !== undefined) setOwn((before) => new Map(before).set(name, updatedAt));
     takeNewer(next);
   };
+  const placeName =
+    mode.kind === 'home'
+      ? 'Home'
+      : mode.kind === 'saved'
+        ? 'All saved reports'
+        : report === undefined
+          ? 'All reports'
+          : definitionOf(report).title;
+  const menuPlace = `${place} ${saved?.name ?? ''}`;
+  useEffect(() => setIsMenuOpen(false), [menuPlace]);
+  const closeMenu = ({ key }: KeyboardEvent): void => {
+    if (key !== 'Escape' || !isMenuOpen) return;
+    setIsMenuOpen(false);
+    menuButton.current?.focus();
+  };
   const listed = list.reports.filter((each, place) => place < MAX_LISTED || each === opened);
   const isCurrent = (each: SavedReport): boolean => each === opened || (mode.kind === 'saved' && mode.name === each.name);
   return (
     <div ref={page} className="reports-page">
-      <nav ref={menu} className="reports-nav" aria-label="Reports">
-        <h2>Reports</h2>
-        <ul>
-          {offered.map((id) => (
-            <li key={id}>
-              <button
-                type="button"
-                aria-current={report === id && !opened ? 'page' : undefined}
-                onClick={() => start(carryChoices(id, choices))}
-              >
-                {definitionOf(id).title}
-              </button>
-            </li>
-          ))}
-          {mayClose(viewer) && (
-            <li>
-              <ClosesDialog {...{ provision, timeZone }} now={findToday({ ...viewer, timeZone })} />
-            </li>
-          )}
-        </ul>
-        {readsDonors && (
-          <>
-            <h2>Saved</h2>
-            {/* The home and the list of all tell of it themselves. */}
-            {list.problem !== '' && mode.kind === 'reports' && <TryAgain message={list.problem} onTryAgain={readAgain} />}
-            <ul>
-              {listed.map((each) => (
-                <li key={each.name}>
-                  <button
-                    type="button"
-                    aria-current={isCurrent(each) ? 'page' : undefined}
-                    // The report that is open as it was saved opens in its own place.
-                    onClick={() => choose(each.name, each !== opened || (choices && isChangedFrom(each, choices)))}
-                  >
-                    {each.title}
-                  </button>
-                </li>
-              ))}
-              <li>
+      <nav className="reports-nav" aria-label="Reports" onKeyDown={closeMenu}>
+        <button
+          ref={menuButton}
+          type="button"
+          className="menu-button"
+          aria-expanded={isMenuOpen}
+          onClick={() => setIsMenuOpen((before) => !before)}
+        >
+          <span aria-hidden="true">☰</span>
+          <span>{opened?.title ?? placeName}</span>
+          <span aria-hidden="true">▾</span>
+        </button>
+        <div ref={menu} className="reports-menu" data-open={isMenuOpen ? '' : undefined}>
+          <h2>Reports</h2>
+          <ul>
+            {offered.map((id) => (
+              <li key={id}>
                 <button
                   type="button"
-                  aria-current={mode.kind === 'saved' && mode.name === '' ? 'page' : undefined}
-                  onClick={() => choose('')}
+                  aria-current={report === id && !opened ? 'page' : undefined}
+                  onClick={() => start(carryChoices(id, choices))}
                 >
-                  All saved reports
+                  {definitionOf(id).title}
                 </button>
               </li>
-            </ul>
-          </>
-        )}
+            ))}
+            {mayClose(viewer) && (
+              <li>
+                <ClosesDialog {...{ provision, timeZone }} now={findToday({ ...viewer, timeZone })} />
+              </li>
+            )}
+          </ul>
+          {readsDonors && (
+            <>
+              <h2>Saved</h2>
+              {/* The home and the list of all tell of it themselves. */}
+              {list.problem !== '' && mode.kind === 'reports' && <TryAgain message={list.problem} onTryAgain={readAgain} />}
+              <ul>
+                {listed.map((each) => (
+                  <li key={each.name}>
+                    <button
+                      type="button"
+                      aria-current={isCurrent(each) ? 'page' : undefined}
+                      // The report that is open as it was saved opens in its own place.
+                      onClick={() => choose(each.name, each !== opened || (choices && isChangedFrom(each, choices)))}
+                    >
+                      {each.title}
+                    </button>
+                  </li>
+                ))}
+                <li>
+                  <button
+                    type="button"
+                    aria-current={mode.kind === 'saved' && mode.name === '' ? 'page' : undefined}
+                    onClick={() => choose('')}
+                  >
+                    All saved reports
+                  </button>
+                </li>
+              </ul>
+            </>
+          )}
+        </div>
       </nav>
       {mode.kind === 'home' ? (
         <HomePage {...{ provision, viewer, list, onSessionChange }} />

@@ -23,7 +23,8 @@ export default function AccountMenu({ viewer, isBusy, onLogout }: AccountMenuPro
     <MenuTrigger>
       <Button className="account" isDisabled={isBusy}>
         <span>
-          <strong>{username}</strong> · {organization}
+          <strong>{username}</strong>
+          <span className="bar-long"> · {organization}</span>
         </span>
         <span aria-hidden="true">▾</span>
       </Button>

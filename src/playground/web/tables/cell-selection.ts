@@ -4,7 +4,7 @@ import { createCellFormat, formatRows } from '../values/cell-format';
 import type { ArrangedRows } from '../rows/arranged-rows';
 import { cornersOf, moveRange, type CellPlace, type CellRange } from './cell-range';
 import type { ShownColumn } from './column-layout';
-import { MAX_SCROLLED, ROW_HEIGHT } from './table-body';
+import { mostScrolled } from './table-body';
 import type { TableClient } from '../rows/table-client';
 import type { Row } from '../values/table-types';
 
@@ -14,6 +14,8 @@ interface SelectionOptions {
   readonly frame: RefObject<HTMLDivElement | null>;
   readonly rows: ArrangedRows;
   readonly columns: readonly ShownColumn[];
+  /** Pixels. */
+  readonly rowHeight: number;
   readonly onOpenRow: ((row: Row) => void) | undefined;
 }
 
@@ -34,7 +36,7 @@ interface CellSelection {
 const NO_MESSAGE = { text: '', isFault: false };
 
 /** Selects a range of cells by mouse and keyboard, and copies it for a spreadsheet. */
-export function useCellSelection({ client, table, frame, rows, columns, onOpenRow }: SelectionOptions): CellSelection {
+export function useCellSelection({ client, table, frame, rows, columns, rowHeight, onOpenRow }: SelectionOptions): CellSelection {
   const { arranged, rowAt } = rows;
   const [range, setRange] = useState<CellRange>();
   const [message, setMessage] = useState(NO_MESSAGE);
@@ -83,8 +85,8 @@ export function useCellSelection({ client, table, frame, rows, columns, onOpenRo
       if (!row || !onOpenRow) return;
       onOpenRow(row);
     } else {
-      const pageRows = Math.max(1, Math.floor((frame.current?.clientHeight ?? 0) / ROW_HEIGHT) - 3);
-      const moved = moveRange(range, event, { rows: Math.min(count, MAX_SCROLLED), columns: columns.length, pageRows });
+      const pageRows = Math.max(1, Math.floor((frame.current?.clientHeight ?? 0) / rowHeight) - 3);
+      const moved = moveRange(range, event, { rows: Math.min(count, mostScrolled(rowHeight)), columns: columns.length, pageRows });
       if (!moved) return;
       setRange(moved);
     }

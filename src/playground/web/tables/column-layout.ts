@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-table';
 import { useEffect, useMemo, useState } from 'react';
 import { inKeptOrder, keepLayout, readKeptLayout } from './kept-layout';
+import { findMainColumns } from './narrow-table';
 import { isNeverCut, type Row, type TableColumn } from '../values/table-types';
 
 const features = tableFeatures({ columnOrderingFeature, columnResizingFeature, columnSizingFeature, columnVisibilityFeature });
@@ -17,8 +18,8 @@ const NO_ROWS: readonly Row[] = [];
 const MIN_WIDTH = 64;
 /** No column is wider at first, whatever an id holds. */
 const MAX_WIDTH = 600;
-/** The width of texts, which may be cut, where all columns have room, and where they do not. */
-const [MAX_TEXT, LEAST_TEXT] = [340, 220];
+/** The width of texts, which may be cut, where all columns have room, where they do not, and on a narrow screen. */
+const [MAX_TEXT, LEAST_TEXT, NARROW_TEXT] = [340, 220, 84];
 const WIDTH_STEP = 24;
 
 /** A column that is shown. */
@@ -41,6 +42,8 @@ export interface ColumnLayout {
   /** All columns in order, the hidden ones included. */
   readonly all: readonly { readonly column: TableColumn; readonly isShown: boolean }[];
   readonly shown: readonly ShownColumn[];
+  /** Those that files and prints have: on a narrow screen also the ones without room. */
+  readonly listed: readonly ShownColumn[];
   readonly headers: readonly LayoutHeader[];
   /** The CSS value of `grid-template-columns` of every row. */
   readonly template: string;
@@ -72,6 +75,7 @@ export function useColumnLayout(
   columns: readonly TableColumn[],
   name: string | undefined,
   needed: Readonly<Record<string, NeededWidth>>,
+  isNarrow: boolean,
 ): ColumnLayout {
   const [kept] = useState(() => readKeptLayout(name));
   const [chosen, setChosen] = useState(kept.chosen);
@@ -89,10 +93,10 @@ export function useColumnLayout(
       }),
     [columns, needed],
   );
-  const columnVisibility = useMemo(
-    () => Object.fromEntries(columns.map(({ id, isHidden = false }) => [id, chosen[id] ?? !isHidden])),
-    [columns, chosen],
-  );
+  const columnVisibility = useMemo(() => {
+    const main = isNarrow ? findMainColumns(columns) : undefined;
+    return Object.fromEntries(columns.map(({ id, isHidden = false }) => [id, chosen[id] ?? (main ? main.includes(id) : !isHidden)]));
+  }, [columns, chosen, isNarrow]);
   const [initialState] = useState(() => ({
     columnOrder: inKeptOrder(
       kept.order,
@@ -120,6 +124,8 @@ export function useColumnLayout(
   const shownKey = visible.map(({ id }) => id).join('\n');
   // Rows render anew when this list changes, so it must be the same while it holds the same.
   const shown = useMemo(() => shownKey.split('\n').flatMap((id) => findPlace(columns, id)), [columns, shownKey]);
+  const listedKey = isNarrow ? order.filter((id) => chosen[id] ?? !byId.get(id)?.column.isHidden).join('\n') : shownKey;
+  const listed = useMemo(() => listedKey.split('\n').flatMap((id) => findPlace(columns, id)), [columns, listedKey]);
   const sizes = visible.map((column) => column.getSize());
   const limitsKey = visible
     .map(({ id }, n) => {
@@ -132,7 +138,7 @@ export function useColumnLayout(
   const leasts = visible.map(({ id }, n) => {
     const [column, size = MIN_WIDTH] = [byId.get(id)?.column, sizes[n]];
     if (isFrozen || !column || isNeverCut(column)) return size;
-    return Math.min(size, Math.max(needed[id]?.title ?? 0, LEAST_TEXT));
+    return Math.min(size, isNarrow ? NARROW_TEXT : Math.max(needed[id]?.title ?? 0, LEAST_TEXT));
   });
   const move = (id: string, to: string): void => {
     const next = order.filter((each) => each !== id);
@@ -145,8 +151,10 @@ export function useColumnLayout(
       return column ? [{ column, isShown: columnVisibility[id] ?? true }] : [];
     }),
     shown,
+    listed,
     headers: table.getHeaderGroups()[0]?.headers ?? [],
-    template: sizes.map((size, n) => `minmax(${String(leasts[n])}px, ${String(size)}px)`).join(' '),
+    // Three columns fill a narrow screen, each in its proportion.
+    template: sizes.map((size, n) => `minmax(${String(leasts[n])}px, ${String(size)}${isNarrow && !isFrozen ? 'fr' : 'px'})`).join(' '),
     limits,
     minWidth: leasts.reduce((sum, size) => sum + size, 0),
     show: (id, isShown) => setChosen((before) => ({ ...before, [id]: isShown })),

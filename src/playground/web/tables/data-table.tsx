@@ -6,11 +6,13 @@ import { useFieldFocus } from '../look/field-focus';
 import { createCellFormat } from '../values/cell-format';
 import { ColumnHeader } from './column-header';
 import { useColumnLayout } from './column-layout';
+import { useNarrowScreen } from './narrow-table';
+import { RowSheet } from './row-sheet';
 import { createTextMeasure, widthOfContent, widthOfTitle, type MeasureText } from './column-widths';
 import { useCellSelection } from './cell-selection';
 import { describeArrangement, describeUnreadable, toArrangement, type KeptView, type TypedFilters } from '../rows/filter-text';
 import { TablePrint } from './table-print';
-import { bringColumnIntoView, TableBody } from './table-body';
+import { bringColumnIntoView, mostScrolled, ROW_HEIGHT, TableBody, TOUCH_ROW_HEIGHT } from './table-body';
 import { useTableEdges } from './table-edges';
 import type { TableClient } from '../rows/table-client';
 import { TotalsRow, toTotal, type GivenTotals } from './table-rows';
@@ -104,9 +106,12 @@ export function DataTable({
       ),
     [columns, table, arranged, totals, isPart, measure],
   );
-  const layout = useColumnLayout(columns, layoutName, needed);
+  const isNarrow = useNarrowScreen();
+  const rowHeight = isNarrow ? TOUCH_ROW_HEIGHT : ROW_HEIGHT;
+  const [sheet, setSheet] = useState<Row>();
+  const layout = useColumnLayout(columns, layoutName, needed, isNarrow);
   useTableEdges(frame, onScrolled);
-  const { shown } = layout;
+  const { shown, listed } = layout;
   const justShown = useRef<string>(undefined);
   useEffect(() => {
     const place = shown.findIndex(({ column }) => column.id === justShown.current);
@@ -117,18 +122,21 @@ export function DataTable({
     if (isShown) justShown.current = id;
     layout.show(id, isShown);
   };
-  const selection = useCellSelection({ client, table: table.id, frame, rows, columns: shown, onOpenRow });
+  const selection = useCellSelection({
+    ...{ client, table: table.id, frame, rows, columns: shown, rowHeight },
+    onOpenRow: isNarrow ? setSheet : onOpenRow,
+  });
   const describe = (described: readonly TableColumn[]): string[] =>
     describeArrangement(rows.arrangement ?? arrangement, described, createCellFormat(navigator.languages).format);
   const conditions = describe(columns);
   const { leftOut } = print ?? {};
-  const printed = leftOut ? describe(shown.flatMap(({ column }) => (leftOut.includes(column.id) ? [] : column))) : conditions;
+  const printed = leftOut ? describe(listed.flatMap(({ column }) => (leftOut.includes(column.id) ? [] : column))) : conditions;
   const hasTotals = Boolean(totals) || columns.some(({ adds }) => adds);
 
   useEffect(() => {
     if (arranged && rows.arrangement)
-      onView?.({ arrangement: rows.arrangement, arranged, columnIds: shown.map(({ column }) => column.id) });
-  }, [arranged, rows.arrangement, shown, onView]);
+      onView?.({ arrangement: rows.arrangement, arranged, columnIds: listed.map(({ column }) => column.id) });
+  }, [arranged, rows.arrangement, listed, onView]);
 
   // Figures begin with the largest, and names with the first letter. The third press brings the order of the rows back.
   const sortBy = (column: string): void =>
@@ -153,7 +161,8 @@ export function DataTable({
     <div className="data-table">
       <TableToolbar
         layout={{ ...layout, show }}
-        {...{ hasFilters, isPart, conditions, slots }}
+        {...{ hasFilters, isPart, isNarrow, conditions, slots }}
+        most={mostScrolled(rowHeight)}
         field={searchField}
         typed={typedSearch}
         onType={setTypedSearch}
@@ -184,7 +193,13 @@ export function DataTable({
           aria-colcount={shown.length}
           aria-busy={rows.isBusy}
           tabIndex={0}
-          style={{ '--columns': layout.template, '--row-width': `${String(layout.minWidth)}px` } as CSSProperties}
+          style={
+            {
+              '--columns': layout.template,
+              '--row-width': `${String(layout.minWidth)}px`,
+              '--row-height': `${String(rowHeight)}px`,
+            } as CSSProperties
+          }
           {...selection.handlers}
         >
           <div role="row" aria-rowindex={1} className="table-row table-names">
@@ -206,7 +221,9 @@ export function DataTable({
             })}
           </div>
           <TableBody
-            {...{ frame, rows, measure }}
+            key={rowHeight}
+            {...{ frame, rows, measure, rowHeight }}
+            onTouch={isNarrow ? setSheet : undefined}
             limits={layout.limits}
             columns={shown}
             range={selection.range}
@@ -231,10 +248,20 @@ export function DataTable({
       <span className="hidden-text" aria-live="polite">
         {describeHead(selection, rows, shown)}
       </span>
+      <RowSheet
+        row={sheet}
+        columns={listed}
+        openName={sheet && onOpenRow && (toRowName ? toRowName(sheet) : 'it')}
+        onOpen={() => {
+          setSheet(undefined);
+          if (sheet) onOpenRow?.(sheet);
+        }}
+        onClose={() => setSheet(undefined)}
+      />
       {print && (
         <TablePrint
           {...{ client, table, print, rows, totals, isPart, hasTotals, frame }}
-          columns={shown}
+          columns={listed}
           conditions={printed}
           isAsked={isPrintAsked}
           onAnswered={endAsking}

@@ -7,13 +7,18 @@ import type { MeasureText } from './column-widths';
 import { TableRow } from './table-rows';
 import type { Row } from '../values/table-types';
 
-export const ROW_HEIGHT = 28;
-/** The most rows that a table scrolls through. Firefox makes no element higher than about 639,000 of them, and Chromium 1,198,372. */
-export const MAX_SCROLLED = 600_000;
+/** A finger needs more height than a pointer. */
+export const [ROW_HEIGHT, TOUCH_ROW_HEIGHT] = [28, 40];
+/** Pixels. Firefox makes no element higher than about 17,890,000, and Chromium 33,554,000. */
+const MAX_HEIGHT = 16_800_000;
+/** The most rows that a table scrolls through: 600,000 of the usual height. */
+export const mostScrolled = (rowHeight: number): number => Math.floor(MAX_HEIGHT / rowHeight);
 /** Rows that are in the page above and below the visible ones. */
 const OVERSCAN = 12;
 
 interface TableBodyProps {
+  /** Pixels. */
+  readonly rowHeight: number;
   /** The element that scrolls. */
   readonly frame: RefObject<HTMLDivElement | null>;
   readonly columns: readonly ShownColumn[];
@@ -23,16 +28,18 @@ interface TableBodyProps {
   readonly measure: MeasureText;
   readonly range: CellRange | undefined;
   readonly onOpen: ((row: Row) => void) | undefined;
+  /** Called with a row that somebody touches or clicks beside its button. */
+  readonly onTouch: ((row: Row) => void) | undefined;
   readonly toOpenName: ((row: Row) => string | undefined) | undefined;
 }
 
 /** The rows of a table. The page holds only the visible ones, so that 150,000 scroll smoothly. A scroll renders nothing but this. */
-export function TableBody({ frame, columns, rows, limits, measure, range, onOpen, toOpenName }: TableBodyProps) {
+export function TableBody({ rowHeight, frame, columns, rows, limits, measure, range, onOpen, onTouch, toOpenName }: TableBodyProps) {
   const { arranged, rowAt, want } = rows;
   const virtualizer = useVirtualizer({
-    count: Math.min(arranged?.count ?? 0, MAX_SCROLLED),
+    count: Math.min(arranged?.count ?? 0, mostScrolled(rowHeight)),
     getScrollElement: () => frame.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => rowHeight,
     overscan: OVERSCAN,
   });
   const items = virtualizer.getVirtualItems();
@@ -40,8 +47,8 @@ export function TableBody({ frame, columns, rows, limits, measure, range, onOpen
   useEffect(() => want(from, to), [want, from, to]);
   const { row: headRow, column: headColumn } = range?.head ?? { row: -1, column: -1 };
   useEffect(() => {
-    if (headRow >= 0) bringIntoView(frame.current, headRow, headColumn);
-  }, [frame, headRow, headColumn]);
+    if (headRow >= 0) bringIntoView(frame.current, headRow, headColumn, rowHeight);
+  }, [frame, headRow, headColumn, rowHeight]);
   const corners = range && cornersOf(range);
   return (
     <div role="rowgroup" className="table-body" style={{ height: virtualizer.getTotalSize() }}>
@@ -51,7 +58,7 @@ export function TableBody({ frame, columns, rows, limits, measure, range, onOpen
           <TableRow
             key={index}
             place={index}
-            {...{ start, columns, limits, measure, onOpen, toOpenName }}
+            {...{ start, columns, limits, measure, onOpen, onTouch, toOpenName }}
             row={rowAt(index)}
             selectedFrom={isSelected ? corners.first.column : -1}
             selectedTo={isSelected ? corners.last.column : -1}
@@ -64,15 +71,15 @@ export function TableBody({ frame, columns, rows, limits, measure, range, onOpen
 }
 
 /** Scrolls the cell with the keyboard into the part of the frame that header and totals leave free. */
-function bringIntoView(frame: HTMLDivElement | null, row: number, column: number): void {
+function bringIntoView(frame: HTMLDivElement | null, row: number, column: number, rowHeight: number): void {
   if (!frame) return;
   const heights = [...frame.querySelectorAll<HTMLElement>(':scope > .table-names, :scope > .table-totals')].map(
     (each) => each.offsetHeight,
   );
   const free = frame.clientHeight - heights.reduce((sum, height) => sum + height, 0);
-  const top = row * ROW_HEIGHT;
+  const top = row * rowHeight;
   if (top < frame.scrollTop) frame.scrollTop = top;
-  else if (top + ROW_HEIGHT > frame.scrollTop + free) frame.scrollTop = top + ROW_HEIGHT - free;
+  else if (top + rowHeight > frame.scrollTop + free) frame.scrollTop = top + rowHeight - free;
   bringColumnIntoView(frame, column);
 }
 

@@ -40,6 +40,7 @@ interface TableRowProps extends Room {
   /** The column in which the keyboard stands; -1 in other rows. */
   readonly head: number;
   readonly onOpen: ((row: Row) => void) | undefined;
+  readonly onTouch: ((row: Row) => void) | undefined;
   /** Gives undefined for a row that leads nowhere. */
   readonly toOpenName: ((row: Row) => string | undefined) | undefined;
 }
@@ -53,6 +54,7 @@ export const TableRow = memo(function TableRow({
   measure,
   row,
   onOpen,
+  onTouch,
   toOpenName,
   ...selection
 }: TableRowProps) {
@@ -66,6 +68,13 @@ export const TableRow = memo(function TableRow({
       aria-rowindex={place + 2}
       data-row={place}
       className="table-row"
+      onClick={
+        row &&
+        onTouch &&
+        (({ target }) => {
+          if (!(target as Element).closest('button')) onTouch(row);
+        })
+      }
       style={{ transform: `translateY(${String(start)}px)` }}
     >
       {columns.map(({ column, place: at }, n) => {
@@ -75,7 +84,12 @@ export const TableRow = memo(function TableRow({
         return (
           <div key={column.id} role="cell" className={toClass(column.kind, n)} title={title}>
             {openName !== undefined ? (
-              <button type="button" className="row-open" aria-label={`Open ${openName}`} onClick={() => row && onOpen?.(row)}>
+              <button
+                type="button"
+                className="row-open"
+                aria-label={openName.includes(text) ? `Open ${openName}` : `Open ${openName}, ${text}`}
+                onClick={() => row && onOpen?.(row)}
+              >
                 {content || '…'}
               </button>
             ) : (

@@ -3,7 +3,6 @@ import { createPortal } from 'react-dom';
 import { createCellFormat, formatRows } from '../values/cell-format';
 import type { ColumnLayout } from './column-layout';
 import { ColumnsMenu } from './columns-menu';
-import { MAX_SCROLLED } from './table-body';
 
 /** The pause in typing after which a search runs. */
 const SEARCH_PAUSE_MS = 150;
@@ -17,6 +16,10 @@ interface TableToolbarProps {
   readonly onSearch: (search: string) => void;
   readonly hasFilters: boolean;
   readonly onFilters: (hasFilters: boolean) => void;
+  /** True for a screen with room for three columns. */
+  readonly isNarrow: boolean;
+  /** The most rows that the table scrolls through. */
+  readonly most: number;
   readonly layout: ColumnLayout;
   readonly onWiden: (id: string, steps: -1 | 1) => void;
   readonly onCopyAll: () => void;
@@ -45,7 +48,8 @@ export interface NoticeSlots {
 
 /** The bar above a table: search, filters, columns, copy, print, and the number of its rows. */
 export function TableToolbar(props: TableToolbarProps) {
-  const { field, typed, onType, onSearch, hasFilters, onFilters, layout, onWiden, onCopyAll, onPrint, isPart, onClear, slots } = props;
+  const { field, typed, onType, onSearch, hasFilters, onFilters, layout, onWiden, onCopyAll, onPrint, isPart, isNarrow, onClear, slots } =
+    props;
   useEffect(() => {
     const pause = setTimeout(() => onSearch(typed), SEARCH_PAUSE_MS);
     return () => clearTimeout(pause);
@@ -69,17 +73,18 @@ export function TableToolbar(props: TableToolbarProps) {
         Filter these rows
       </button>
       <ColumnsMenu layout={layout} onWiden={onWiden} />
-      <button type="button" className="table-button" onClick={onCopyAll}>
+      <button type="button" className="table-button table-wide" onClick={onCopyAll}>
         Copy all
       </button>
       {onPrint && (
-        <button type="button" className="table-button" onClick={onPrint}>
+        <button type="button" className="table-button table-wide" onClick={onPrint}>
           Print
         </button>
       )}
       <span className="table-count" role="status">
         {describeCount(props)}
       </span>
+      {isNarrow && <span className="table-hint">Touch a row to see all of it.</span>}
       {isPart && (
         <button type="button" className="table-button" onClick={onClear}>
           Clear
@@ -104,13 +109,13 @@ const TableNews = ({ message, fault }: TableToolbarProps) => (
 );
 
 /** Says which rows the table shows, and which ones nobody can scroll to. */
-function TableNotices({ isPart, conditions, count = 0 }: TableToolbarProps) {
+function TableNotices({ isPart, conditions, most, count = 0 }: TableToolbarProps) {
   return (
     <>
-      {count > MAX_SCROLLED && (
+      {count > most && (
         <span role="note">
-          The table scrolls through the first {createCellFormat(navigator.languages).format(MAX_SCROLLED, 'count')} rows. Search, filter or
-          sort to see others; copies and files have all of them.
+          The table scrolls through the first {createCellFormat(navigator.languages).format(most, 'count')} rows. Search, filter or sort to
+          see others; copies and files have all of them.
         </span>
       )}
       {isPart && conditions.length > 0 && <span className="table-conditions">Only rows of: {conditions.join(' · ')}</span>}

@@ -43,6 +43,10 @@ export function createCellFormat(locales: readonly string[]): CellFormat {
   // A date is a day of the calendar. In any other time zone than the one it is read in, it could become the day before.
   const date = new Intl.DateTimeFormat(tags, { dateStyle: 'medium', timeZone: 'UTC' });
   const month = new Intl.DateTimeFormat(tags, { month: 'short', year: 'numeric', timeZone: 'UTC' });
+  const months = (text: string, count: number): string => {
+    const first = new Date(`${text}T00:00:00Z`);
+    return month.formatRange(first, new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + count - 1, 1)));
+  };
   const instants = new Map<string | undefined, Intl.DateTimeFormat>();
   const instantIn = (timeZone: string | undefined): Intl.DateTimeFormat => {
     const instant = instants.get(timeZone) ?? new Intl.DateTimeFormat(tags, { dateStyle: 'medium', timeStyle: 'short', timeZone });
@@ -72,6 +76,11 @@ export function createCellFormat(locales: readonly string[]): CellFormat {
         return writeNumber(text, percent);
       case 'month':
         return DATE.test(text) ? month.format(new Date(`${text}T00:00:00Z`)) : text;
+      case 'quarter':
+        return DATE.test(text) ? months(text, 3) : text;
+      case 'year':
+        // A year from January on is known by its number.
+        return /^\d{4}-01-01$/.test(text) ? text.slice(0, 4) : DATE.test(text) ? months(text, 12) : text;
       case 'date':
         return DATE.test(text) ? date.format(new Date(`${text}T00:00:00Z`)) : text;
       case 'instant':

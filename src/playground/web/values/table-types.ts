@@ -3,12 +3,13 @@ import type { ColumnSamples } from './column-samples';
 /**
  * Decides how a column's values are aligned and written, on the screen and in a spreadsheet. A `word` is one of an enum, which the worker
  * keeps as people write it: “Posted”, whether an answer says `POSTED` or a file `posted`. A `month` is the date of a first day that stands
- * for a month or more.
+ * for a month or more; a `quarter` and a `year` are named by their first and last month.
  */
-export type ColumnKind = 'text' | 'word' | 'count' | 'money' | 'percent' | 'date' | 'month' | 'instant';
+export type ColumnKind = 'text' | 'word' | 'count' | 'money' | 'percent' | 'date' | 'month' | 'quarter' | 'year' | 'instant';
 
 /** True for dates and times, which are text that sorts as it stands. */
-export const isTime = (kind: ColumnKind): boolean => kind === 'date' || kind === 'month' || kind === 'instant';
+export const isTime = (kind: ColumnKind): boolean => times.includes(kind);
+const times: readonly ColumnKind[] = ['date', 'month', 'quarter', 'year', 'instant'];
 
 /** True for numbers and amounts, which are compared by their size. */
 export const isNumber = (kind: ColumnKind): boolean => kind === 'count' || kind === 'money' || kind === 'percent';

@@ -271,7 +271,7 @@ describe('an operator who proves a file', () => {
       await forge('Forged');
       const inChanges = allocation === 'A2' ? 'no-digest' : null;
       expect([allocation, ...(await reasons())]).toEqual([allocation, 'other-texts', 'other-texts', 'other-texts', inChanges]);
-      await forge(gift(2).designation);
+      await forge(String(gift(2).designation));
     }
     const empty = `UPDATE deposit_line SET main_memo = '' WHERE organization_id = $1 AND allocation_id = 'A2' AND main_memo <> ''`;
     await gateway.database.client.query(empty, [own.id]);

@@ -22,8 +22,9 @@ const SORT_ROOM = 20;
 /** The dates of a year have every name of a month, and days of two digits. */
 const DATES = Array.from({ length: 12 }, (_, month) => `2028-${String(month + 1).padStart(2, '0')}-28`);
 
-/** The width of a column's title, with the sign of its order. */
-export const widthOfTitle = ({ title }: TableColumn, measure: MeasureText): number => Math.ceil(measure(title, true)) + ROOM + SORT_ROOM;
+/** The width of a column's title, with the sign of its order, for which a narrow screen has no room. */
+export const widthOfTitle = ({ title }: TableColumn, measure: MeasureText, isNarrow: boolean): number =>
+  Math.ceil(measure(title, true)) + ROOM + (isNarrow ? 0 : SORT_ROOM);
 
 /** The width in which every value of a column has room. */
 export function widthOfContent(column: TableColumn, samples: readonly Cell[], total: string, measure: MeasureText): number {

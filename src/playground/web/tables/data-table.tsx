@@ -95,18 +95,18 @@ export function DataTable({
     if (current) setMeasure(() => createTextMeasure(current));
   }, [frame]);
   const isPart = Boolean(rows.arrangement && (rows.arrangement.search !== '' || rows.arrangement.filters.length > 0));
+  const isNarrow = useNarrowScreen();
   const needed = useMemo(
     () =>
       Object.fromEntries(
         columns.map((column, place) => {
           const total = arranged ? toTotal({ column, place }, false, arranged, isPart ? undefined : totals, isPart) : '';
           const content = widthOfContent(column, table.samples[column.id] ?? [], total, measure);
-          return [column.id, { content, title: widthOfTitle(column, measure) }];
+          return [column.id, { content, title: widthOfTitle(column, measure, isNarrow) }];
         }),
       ),
-    [columns, table, arranged, totals, isPart, measure],
+    [columns, table, arranged, totals, isPart, measure, isNarrow],
   );
-  const isNarrow = useNarrowScreen();
   const rowHeight = isNarrow ? TOUCH_ROW_HEIGHT : ROW_HEIGHT;
   const [sheet, setSheet] = useState<Row>();
   const layout = useColumnLayout(columns, layoutName, needed, isNarrow);

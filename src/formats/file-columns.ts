@@ -68,21 +68,35 @@ const AMOUNTS = {
   transaction_net_amount: 'byTransaction.netAmount',
 };
 const SHARES = { allocation_amount: 'byAllocation.amount' };
+const GIFT_DATES = { first_gift: 'firstGift', last_gift: 'lastGift' };
 
-function figures(part: 'all' | 'posted' | 'pending', prefix = ''): FileColumns {
-  const columns = (of: Readonly<Record<string, string>>, column: (field: string) => RowColumn) =>
-    Object.entries(of).map(([name, field]) => [prefix + name, column(`${part}.${field}`)] as const);
-  return Object.fromEntries([...columns(COUNTS, number), ...columns(AMOUNTS, text), ...columns(SHARES, nullable)]);
-}
+type Part = 'all' | 'posted' | 'pending';
+
+const partColumns = (of: Readonly<Record<string, string>>, column: (field: string) => RowColumn, part: Part, prefix: string): FileColumns =>
+  Object.fromEntries(Object.entries(of).map(([name, field]) => [prefix + name, column(`${part}.${field}`)]));
+
+const figures = (part: Part, prefix = ''): FileColumns => ({
+  ...partColumns(COUNTS, number, part, prefix),
+  ...partColumns(AMOUNTS, text, part, prefix),
+  ...partColumns(SHARES, nullable, part, prefix),
+});
+const giftDates = (part: Part, prefix = ''): FileColumns => partColumns(GIFT_DATES, nullable, part, prefix);
 
 const FIGURES = figures('all');
-const PARTS = { ...figures('posted', 'posted_'), ...figures('pending', 'pending_') };
+const MORE = {
+  ...giftDates('all'),
+  ...{ ...figures('posted', 'posted_'), ...giftDates('posted', 'posted_') },
+  ...{ ...figures('pending', 'pending_'), ...giftDates('pending', 'pending_') },
+};
 
-/** The columns of a summary's file. The usual ones count posted and pending deposits together. */
+/**
+ * The columns of a summary's file. The usual ones count posted and pending deposits together. They stay as they are: a file of the usual
+ * columns is made again from an address that names none.
+ */
 export function summaryColumns(groupBy: readonly GroupBy[]): ColumnChoice {
   const keys = groupBy.map(keyColumns);
   const usual = Object.assign({}, ...keys, FIGURES) as FileColumns;
-  const all = { ...usual, ...PARTS };
+  const all = { ...usual, ...MORE };
   return { usual, all, groups: { all: Object.keys(all) } };
 }
 

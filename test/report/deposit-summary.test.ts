@@ -9,7 +9,7 @@ const { totalsOf, partsOf, linesOfGift } = createOracle(LINES);
 const DATES = 'startDate: "2024-01-01", endDate: "2024-12-31"';
 const RANGE = `${DATES}, pending: WITH`;
 const AMOUNTS = '{ amount feeAmount netAmount }';
-const TOTALS = `{ lines transactions deposits donors splitTransactions byLine ${AMOUNTS} byTransaction ${AMOUNTS} byAllocation { amount known inferred unknown } }`;
+const TOTALS = `{ lines transactions deposits donors splitTransactions byLine ${AMOUNTS} byTransaction ${AMOUNTS} byAllocation { amount known inferred unknown } firstGift lastGift }`;
 const PARTS = `all ${TOTALS} posted ${TOTALS} pending ${TOTALS}`;
 
 const gateway = openGateway({ lines: LINES });
@@ -154,7 +154,7 @@ describe('a summary by the dates of transactions', () => {
       expect(
         await ask(`{ depositSummary(${DAYS}, ${BASIS}, groupBy: [${groupBy.join(', ')}]) {
           all ${TOTALS} groups(first: 1000) { nodes { key { ${Object.keys(nodes[0]!.key).join(' ')} } all ${TOTALS} } totalCount } } }`),
-      ).toEqual({ depositSummary: { all: totalsOf(given), groups: { nodes, totalCount: nodes.length } } });
+      ).toEqual({ depositSummary: { all: totalsOf(given, 'transaction_date'), groups: { nodes, totalCount: nodes.length } } });
     },
   );
 
@@ -175,7 +175,7 @@ describe('a summary by the dates of transactions', () => {
     };
     expect(own).toEqual({
       digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-      compared: { all: totalsOf(earlier) },
+      compared: { all: totalsOf(earlier, 'transaction_date') },
       groups: { nodes: [{ compared: { all: { lines: earlier.length } } }] },
     });
     const nodes = given.map(({ allocation_id }) => ({ allocationId: allocation_id }));

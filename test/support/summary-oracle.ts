@@ -29,11 +29,19 @@ export const summaryBook = (transactions: number): SummaryLine[] =>
 export const toCents = (amount: string): number => Math.round(Number(amount) * 100);
 export const toMoney = (cents: number): string => (cents / 100).toFixed(2);
 
+type DateField = 'deposit_date' | 'transaction_date';
+
+/** The first and the last date of lines. */
+function boundsOf(lines: readonly BookLine[], field: DateField) {
+  const dates = lines.map((line) => line[field]).sort();
+  return { firstGift: dates[0] ?? null, lastGift: dates.at(-1) ?? null };
+}
+
 /** The figures of some of the lines, as a plain reading of the lines gives them. */
 export function createOracle(book: readonly BookLine[]) {
   const linesOfGift = new Map(book.map(({ transaction_id: id }) => [id, book.filter(({ transaction_id }) => transaction_id === id)]));
 
-  function totalsOf(lines: readonly BookLine[]) {
+  function totalsOf(lines: readonly BookLine[], date: DateField = 'deposit_date') {
     const transactions = new Map(lines.map((line) => [line.transaction_id, line]));
     const amounts = (of: readonly BookLine[]) => {
       const sum = (field: 'amount' | 'fee_amount' | 'net_amount') => toMoney(of.reduce((total, line) => total + toCents(line[field]), 0));
@@ -57,6 +65,7 @@ export function createOracle(book: readonly BookLine[]) {
         inferred: alone.length,
         unknown: lines.length - shares.length,
       },
+      ...boundsOf(lines, date),
     };
   }
 

@@ -1,4 +1,5 @@
 import type { QueryResultRow } from 'pg';
+import { groupFigures, type GroupFigure } from '../../formats/group-figures';
 import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../../formats/line-groups';
 import { Prisma } from '../../generated/prisma/client';
 import type { LocalDate } from '../../values/dates';
@@ -33,6 +34,9 @@ export interface SummaryRow {
   readonly transactionNetAmount: string;
   /** The sum of the shares that are known or inferred; null when there are none. */
   readonly allocationAmount: string | null;
+  /** The first and the last date of the lines, of deposits or of transactions as the line set says; null when there are none. */
+  readonly firstGift: LocalDate | null;
+  readonly lastGift: LocalDate | null;
   /** Allocations whose share the books state. */
   readonly knownAllocations: number;
   /** Allocations without a stated share that are the only one of their gift, so that the share is the gift's amount. */
@@ -73,6 +77,8 @@ const FIGURES: Readonly<Record<string, string>> = {
   transactionFeeAmount: `COALESCE(sum(fee_amount) ${ONCE}, 0)`,
   transactionNetAmount: `COALESCE(sum(amount) ${ONCE} - sum(fee_amount) ${ONCE}, 0)`,
   allocationAmount: 'sum(allocation_amount)',
+  firstGift: 'min(counted_on)',
+  lastGift: 'max(counted_on)',
   knownAllocations: 'count(allocation_amount) FILTER (WHERE NOT allocation_amount_inferred)',
   inferredAllocations: 'count(*) FILTER (WHERE allocation_amount_inferred)',
 };
@@ -80,8 +86,9 @@ const COUNTS: Readonly<Record<CostlyCount, string>> = {
   deposits: 'count(*) FILTER (WHERE line_of_deposit = 1)',
   donors: 'count(DISTINCT NULLIF(donor_id, 0))',
 };
-/** A figure, as it leaves the database: amounts as exact text, counts as numbers. */
-const toOutput = (name: string): string => `figure."${name}"::${name.endsWith('Amount') ? 'numeric(40, 2)::text' : 'float8'} AS "${name}"`;
+/** The casts with which figures leave the database: amounts as exact text, dates as text, counts as numbers. */
+const CASTS = { count: 'float8', amount: 'numeric(40, 2)::text', date: 'text' } as const;
+const toOutput = (name: string): string => `figure."${name}"::${CASTS[groupFigures[name as GroupFigure] ?? 'count']} AS "${name}"`;
 
 /** The figures that groups can be ordered by. An order by KEY is that of the groups' values. */
 export const groupOrderFields = {
@@ -256,6 +263,7 @@ function selectPeriod(
   const columns = [
     ...groupBy.map((by, index) => `${toExpression(by)} AS key_${index + 1}`),
     ...groupBy.flatMap((by) => groupings[by].labels ?? []),
+    `${DATE_COLUMNS[period.dateBasis]} AS counted_on`,
     'deposit_status, amount, fee_amount, allocation_amount, allocation_amount_inferred',
     numbered(['deposit_date', 'deposit_id', 'transaction_id', ...splitting('transactions')], 'line_of_transaction'),
     ...(counts.includes('deposits')

@@ -1,5 +1,6 @@
 import type { CostlyCount, SummaryQuestion, SummaryRow } from '../../data/reports/deposit-summary-store';
 import type { LineSet } from '../../data/books/line-set';
+import type { LocalDate } from '../../values/dates';
 import { toCents, toMoney, type Money } from '../../values/money';
 
 /** Sums of transactions' amounts. A transaction counts either once or once for each of its lines. */
@@ -27,6 +28,9 @@ export interface SummaryTotals {
   readonly byTransaction: SummaryAmounts;
   /** The shares of the allocations. */
   readonly byAllocation: AllocationAmounts;
+  /** The first and the last date of the lines, by the date basis of the line set; null where there are no lines. */
+  readonly firstGift: LocalDate | null;
+  readonly lastGift: LocalDate | null;
 }
 
 /** The sum of the shares, and the numbers of shares that the books state, that were inferred and that are unknown. */
@@ -83,6 +87,8 @@ export const NO_TOTALS: SummaryTotals = {
   byLine: ZERO,
   byTransaction: ZERO,
   byAllocation: { amount: '0.00', known: 0, inferred: 0, unknown: 0 },
+  firstGift: null,
+  lastGift: null,
 };
 
 /** The figures of the rows of one set or group. A costly count that was not asked for is null. */
@@ -130,6 +136,8 @@ export function toTotals(row: SummaryRow, counts: readonly CostlyCount[]): Summa
     byLine: { amount: row.lineAmount, feeAmount: row.lineFeeAmount, netAmount: row.lineNetAmount },
     byTransaction: { amount: row.transactionAmount, feeAmount: row.transactionFeeAmount, netAmount: row.transactionNetAmount },
     byAllocation: { amount: lines === 0 ? ZERO.amount : allocationAmount, known, inferred, unknown: lines - known - inferred },
+    firstGift: row.firstGift,
+    lastGift: row.lastGift,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { QueryResultRow } from 'pg';
-import { groupFigures, type GroupFigure } from '../../formats/group-figures';
+import { groupFigures, type GroupCondition, type GroupFigure } from '../../formats/group-conditions';
 import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../../formats/line-groups';
 import { Prisma } from '../../generated/prisma/client';
 import type { LocalDate } from '../../values/dates';
@@ -60,6 +60,8 @@ export interface SummaryQuestion {
   readonly fiscalYearStart: number;
   /** The period whose figures stand beside those of the line set. */
   readonly compareWith?: Period | undefined;
+  /** The conditions that all groups meet by the figures of their part ALL; undefined for all groups. */
+  readonly having?: readonly GroupCondition[] | undefined;
 }
 
 const { sql, raw, join, empty } = Prisma;
@@ -128,7 +130,10 @@ export interface RowReader {
 }
 
 export class DepositSummaryStore {
-  /** Reads the totals of the whole line set: one row for each part. `without` are the values of groups whose lines are left out. */
+  /**
+   * Reads the totals of the lines of all groups that are chosen: one row for each part. `without` are the values of groups whose lines are
+   * left out.
+   */
   totals(
     question: SummaryQuestion,
     counts: readonly CostlyCount[],
@@ -136,8 +141,9 @@ export class DepositSummaryStore {
     without: readonly GroupKey[] = [],
   ): Promise<readonly SummaryRow[]> {
     const whole = { ...question, groupBy: [] };
-    const left = { groupBy: question.groupBy, keys: without };
-    return snapshot.list<SummaryRow>(sql`WITH ${withFigures(whole, counts, left)} SELECT ${raw(outputOf(whole, counts))} FROM figure`);
+    const chosen = question.having ? sql`chosen AS (${selectChosen(question)}), ` : empty;
+    const figures = withFigures(whole, counts, { question, without });
+    return snapshot.list<SummaryRow>(sql`WITH ${chosen}${figures} SELECT ${raw(outputOf(whole, counts))} FROM figure`);
   }
 
   /** Reads a page of the groups: the rows of each, one after the other, in the order of the groups. */
@@ -158,18 +164,41 @@ export class DepositSummaryStore {
 
   /** Counts the groups. */
   async countGroups(question: SummaryQuestion, snapshot: ReportSnapshot): Promise<number> {
-    const keys = keysOf(question).join(', ');
-    const [row] = await snapshot.list<{ count: number }>(
-      sql`WITH line AS (${selectLines(question, [])}) SELECT count(*)::float8 AS count FROM (SELECT DISTINCT ${raw(keys)} FROM line) AS found`,
-    );
+    const keys = raw(keysOf(question).join(', '));
+    const groups = question.having
+      ? selectChosen(question)
+      : sql`WITH line AS (${selectLines(question, [])}) SELECT DISTINCT ${keys} FROM line`;
+    const [row] = await snapshot.list<{ count: number }>(sql`SELECT count(*)::float8 AS count FROM (${groups}) AS found`);
     return row!.count;
   }
 }
 
-/** Groups whose lines are left out. */
-interface LeftOut {
-  readonly groupBy: readonly GroupBy[];
-  readonly keys: readonly GroupKey[];
+/** The groups of a question whose lines are added up together: those that meet its conditions, without those that are named. */
+interface SomeGroups {
+  readonly question: SummaryQuestion;
+  readonly without: readonly GroupKey[];
+}
+
+/** The SELECT of the values of the groups that meet the conditions. */
+const selectChosen = (question: SummaryQuestion): Prisma.Sql => sql`WITH ${withFigures(question, [])} ${selectKeys(question)}`;
+
+/** The SELECT over `figure` of the values of the groups that meet the conditions, with further columns of each. */
+function selectKeys(question: SummaryQuestion, ...columns: readonly string[]): Prisma.Sql {
+  const keys = keysOf(question).join(', ');
+  const conditions = (question.having ?? []).map(({ figure, isCompared, compares, value }) => {
+    const type = CONDITION_TYPES[groupFigures[figure]];
+    return sql`${raw(`(${figureOf(figure, isCompared)}) ${compares}`)} ${String(value)}::${raw(type)}`;
+  });
+  const having = conditions.length > 0 ? sql` HAVING ${join(conditions, ' AND ')}` : empty;
+  return sql`SELECT ${raw([keys, ...columns].join(', '))} FROM figure WHERE part = 'ALL' GROUP BY ${raw(keys)}${having}`;
+}
+const CONDITION_TYPES = { count: 'bigint', amount: 'numeric', date: 'date' } as const;
+
+/** A figure of a group, of one of the two periods. A period without lines counts as 0, and has no dates. */
+function figureOf(name: GroupFigure, isCompared: boolean): string {
+  const side = isCompared ? 'is_compared' : 'NOT is_compared';
+  const figure = `max("${name}") FILTER (WHERE ${side})`;
+  return groupFigures[name] === 'date' ? figure : `CASE WHEN bool_or(${side}) THEN ${figure} ELSE 0 END`;
 }
 
 /** The names of the columns that make the groups, in `line` and `figure`. */
@@ -179,7 +208,9 @@ const keysOf = ({ groupBy }: SummaryQuestion): string[] => groupBy.map((_by, ind
  * The common table `figure`: in each group a row for ALL, and rows for POSTED and PENDING when the line set includes both, of the period
  * and of the one that is compared. Without a grouping, all lines are one group.
  */
-function withFigures(question: SummaryQuestion, counts: readonly CostlyCount[], left?: LeftOut): Prisma.Sql {
+function withFigures(question: SummaryQuestion, asked: readonly CostlyCount[], some?: SomeGroups): Prisma.Sql {
+  const conditions = question.groupBy.length > 0 ? (question.having ?? []) : [];
+  const counts = costlyCounts.filter((count) => asked.includes(count) || conditions.some(({ figure }) => figure === count));
   const keys = keysOf(question);
   const all = [...keys, ...(question.compareWith ? ['is_compared'] : [])].join(', ');
   const [part, sets] =
@@ -197,7 +228,7 @@ function withFigures(question: SummaryQuestion, counts: readonly CostlyCount[], 
     `${part} AS part`,
     ...Object.entries(figures).map(([name, expression]) => `${expression} AS "${name}"`),
   ];
-  return sql`line AS (${selectLines(question, counts, left)}),
+  return sql`line AS (${selectLines(question, counts, some)}),
     figure AS (SELECT ${raw(columns.join(', '))} FROM line GROUP BY ${raw(sets)})`;
 }
 
@@ -214,16 +245,17 @@ function selectGroups(question: SummaryQuestion, counts: readonly CostlyCount[],
   const order = toGroupOrder(question, groupOrder);
   const keys = keysOf(question).join(', ');
   const rank = groupOrderFields[groupOrder.field];
+  const infinity = `'${isDescending ? '-' : ''}Infinity'`;
   const direction = isDescending ? 'DESC' : 'ASC';
   const places = Object.keys(order.columns).map((name) => `${name} ${direction}`);
   // A figure that is not known comes last in both directions.
-  const ranked = `SELECT ${keys}, count(*) OVER () AS groups${rank === null ? '' : `, COALESCE((CASE WHEN bool_or(NOT is_compared) THEN max("${rank}") FILTER (WHERE NOT is_compared) ELSE 0 END)::numeric, '${isDescending ? '-' : ''}Infinity') AS rank`}
-    FROM figure WHERE part = 'ALL' GROUP BY ${keys}`;
+  const ranks = rank === null ? [] : [`COALESCE((${figureOf(rank, false)})::numeric, ${infinity}) AS rank`];
+  const ranked = selectKeys(question, 'count(*) OVER () AS groups', ...ranks);
   const chosen = page
     ? selectPage({ values: sql`*`, from: sql`ranked AS source`, where: sql`true`, order, isDescending, page })
     : sql`SELECT * FROM ranked`;
   const place = keyFields(order).map((field) => `${field === 'rank' ? 'round(rank, 2)' : field}::text AS "${field}"`);
-  return sql`WITH ${withFigures(question, counts)}, ranked AS (${raw(ranked)}), chosen AS (${chosen}),
+  return sql`WITH ${withFigures(question, counts)}, ranked AS (${ranked}), chosen AS (${chosen}),
     numbered AS (SELECT *, row_number() OVER (ORDER BY ${raw(places.join(', '))}) AS position FROM chosen)
     SELECT ${raw([outputOf(question, counts), ...place].join(', '))}, numbered.position::float8 AS position, numbered.groups::float8 AS groups
     FROM numbered JOIN figure USING (${raw(keys)}) ORDER BY numbered.position`;
@@ -234,11 +266,11 @@ function selectGroups(question: SummaryQuestion, counts: readonly CostlyCount[],
  * order of the report, in which an index has the lines, so that most selections sort no more than the lines of a deposit. The dates of the
  * period that is compared are moved to those of the line set, so that both periods fall into the same groups.
  */
-function selectLines(question: SummaryQuestion, counts: readonly CostlyCount[], left?: LeftOut): Prisma.Sql {
+function selectLines(question: SummaryQuestion, counts: readonly CostlyCount[], some?: SomeGroups): Prisma.Sql {
   const { lineSet, compareWith } = question;
-  const own = selectPeriod(question, counts, lineSet, left);
+  const own = selectPeriod(question, counts, lineSet, some);
   if (!compareWith) return own;
-  const compared = selectPeriod(question, counts, { ...lineSet, ...compareWith, days: undefined }, left);
+  const compared = selectPeriod(question, counts, { ...lineSet, ...compareWith, days: undefined }, some);
   return sql`SELECT *, false AS is_compared FROM (${own}) AS own UNION ALL SELECT *, true FROM (${compared}) AS compared`;
 }
 
@@ -246,7 +278,7 @@ function selectPeriod(
   { lineSet, groupBy, fiscalYearStart }: SummaryQuestion,
   counts: readonly CostlyCount[],
   period: LineSet,
-  left: LeftOut | undefined,
+  some: SomeGroups | undefined,
 ): Prisma.Sql {
   const toExpression = (by: GroupBy): string => {
     const { expression, moves } = groupings[by].key;
@@ -271,15 +303,24 @@ function selectPeriod(
       : []),
     ...(counts.includes('donors') ? ['donor_id'] : []),
   ];
-  const others = left && left.keys.length > 0 ? sql` AND ${notAmong(left, toExpression)}` : empty;
-  return sql`SELECT ${raw(columns.join(', '))} FROM deposit_line WHERE ${whereLines(period)}${others}`;
+  const conditions = [whereLines(period), ...(some ? whereSome(some, toExpression) : [])];
+  return sql`SELECT ${raw(columns.join(', '))} FROM deposit_line WHERE ${join(conditions, ' AND ')}`;
 }
 
-/** The condition on lines that are in none of the groups. */
-function notAmong({ groupBy, keys }: LeftOut, toExpression: (by: GroupBy) => string): Prisma.Sql {
+/** The conditions on the lines of some groups, by their values. */
+function whereSome({ question, without }: SomeGroups, toExpression: (by: GroupBy) => string): Prisma.Sql[] {
+  const values = raw(question.groupBy.map(toExpression).join(', '));
+  return [
+    ...(question.having ? [sql`(${values}) IN (SELECT ${raw(keysOf(question).join(', '))} FROM chosen)`] : []),
+    ...(without.length > 0 ? [sql`(${values}) NOT IN (SELECT * FROM unnest(${keyArrays(question, without)}))`] : []),
+  ];
+}
+
+/** The values of groups as one array for each way of grouping. */
+function keyArrays({ groupBy }: SummaryQuestion, keys: readonly GroupKey[]): Prisma.Sql {
   const arrays = groupBy.map((by) => {
     const [[, { field }]] = groupColumns(by) as [ReturnType<typeof groupColumns>[number]];
     return sql`${toArrayLiteral(keys.map((key) => key[field as keyof GroupKey]!))}::${raw(groupings[by].key.type)}[]`;
   });
-  return sql`(${raw(groupBy.map(toExpression).join(', '))}) NOT IN (SELECT * FROM unnest(${join(arrays)}))`;
+  return join(arrays);
 }

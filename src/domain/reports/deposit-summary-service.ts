@@ -15,6 +15,7 @@ import { keyFields } from '../../data/postgres/keyset';
 import type { ReportSnapshot } from '../../data/reading/report-snapshot';
 import type { RequestBooks } from '../../data/books/request-books';
 import { InputError } from '../../errors';
+import { conditionsTellDonors, readGroupConditions, type GroupConditionsInput } from '../../formats/group-conditions';
 import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../../formats/line-groups';
 import { toCopyRow } from '../../rows/copy-encoding';
 import { renderRows, type RowStream } from '../../rows/row-stream';
@@ -25,6 +26,7 @@ import type { MemberAccess, RequestAccess } from '../access/access-service';
 import { toNarrowedLineSet, type DepositDetailService, type LineParameters } from './deposit-detail-service';
 import { digestLayouts, type DigestName, type LineDigests } from './control-totals';
 import { findDateOrderFault } from './date-order';
+import { toGroupConditions } from './group-filter';
 import { readPage, type Page, type PageParameters } from '../paging/keyset-page';
 import { readLineFilter, tellsDonors } from './line-filter';
 import type { SealedPlaces } from '../paging/sealed-places';
@@ -58,6 +60,8 @@ export interface Grouping {
   /** The first month of quarters and years, 1 to 12; January when it is missing. */
   readonly fiscalYearStart?: number | undefined;
   readonly compareWith?: Period | null | undefined;
+  /** The conditions on groups. With them, groups, totals and the rest are those of the chosen groups. */
+  readonly having?: GroupConditionsInput | null | undefined;
 }
 
 /** The lines and the groups of a summary. */
@@ -74,7 +78,7 @@ export interface DepositSummary {
   /** A text that tells this summary from others of the same data version. */
   readonly key: string;
   totals(counts: readonly CostlyCount[]): Promise<SummaryFigures>;
-  /** A page of the groups, one for each combination of the `groupBy` values that lines have. Throws INVALID_PARAMETERS as `readPage`. */
+  /** A page of the chosen groups, one for each combination of the `groupBy` values that lines have. Throws INVALID_PARAMETERS as `readPage`. */
   groups(counts: readonly CostlyCount[], order: GroupOrder, page: PageParameters, sealed: SealedPlaces): Promise<GroupPage>;
   /** All groups in the order of their values, some at a time, from the snapshot of a file. */
   allGroups(counts: readonly CostlyCount[], snapshot: ReportSnapshot): AsyncGenerator<SummaryGroup[]>;
@@ -95,8 +99,8 @@ export class DepositSummaryService {
     const question = toQuestion(query);
     const { lineSet, groupBy } = question;
     const allowed = (counts: readonly CostlyCount[]) => counts.filter((count) => count !== 'donors' || mayReadDonors);
-    /** The question of the totals, which are kept for all groupings. */
-    const whole = { ...question, groupBy: [] };
+    /** The question of the totals. Those of all groups are kept for all groupings. */
+    const whole = question.having ? question : { ...question, groupBy: [] };
     const once = <Value extends object>(name: unknown[], compute: (snapshot: ReportSnapshot) => Promise<Value>) =>
       books.once(JSON.stringify(name), compute);
     const countGroups = async () =>
@@ -177,16 +181,17 @@ export class DepositSummaryService {
 }
 
 /**
- * The line set whose totals a member may read. A filter and groups that tell donors apart need the privilege to read donors. Throws
+ * The line set whose totals a member may read. A filter, groups and conditions that tell donors apart need the privilege to read donors. Throws
  * PRIVILEGE_NOT_FOUND, and as `toNarrowedLineSet`.
  */
 export async function authorizeTotals(
   access: RequestAccess,
   { organization }: MemberAccess,
   lines: LineParameters,
-  groupBy: readonly GroupBy[],
+  { groupBy, having }: Grouping,
 ): Promise<LineSet> {
-  if (tellsDonors(readLineFilter(lines.filter)) || groupsTellDonors(groupBy)) await access.authorizeDonors();
+  const areTold = groupsTellDonors(groupBy) || conditionsTellDonors(readGroupConditions(having));
+  if (areTold || tellsDonors(readLineFilter(lines.filter))) await access.authorizeDonors();
   return toNarrowedLineSet(organization.id, lines);
 }
 
@@ -197,12 +202,14 @@ function toQuestion({
   groupBy,
   fiscalYearStart = 1,
   compareWith,
+  having,
 }: Omit<SummaryQuery, 'mayReadDonors'>): SummaryQuestion {
   if (!Number.isInteger(fiscalYearStart) || fiscalYearStart < 1 || fiscalYearStart > 12) {
     throw new InputError(`fiscalYearStart is ${fiscalYearStart}; it must be a month from 1 to 12`, 'fiscalYearStart');
   }
   if (compareWith) assertComparable(startDate, compareWith);
-  return { lineSet, groupBy: [...new Set(groupBy)], fiscalYearStart, compareWith: compareWith ?? undefined };
+  const conditions = toGroupConditions(having, { isGrouped: groupBy.length > 0, isCompared: Boolean(compareWith) });
+  return { lineSet, groupBy: [...new Set(groupBy)], fiscalYearStart, compareWith: compareWith ?? undefined, having: conditions };
 }
 
 /** The dates of a compared period are moved to begin with the period, give or take a month. */

@@ -283,7 +283,7 @@ export class FileResolver {
     const { access, books } = context;
     const { mayReadDonors } = granted;
     const { groupBy = [], fiscalYearStart } = query;
-    const narrowed = await authorizeTotals(access, granted, query.lines, groupBy);
+    const narrowed = await authorizeTotals(access, granted, query.lines, { groupBy });
     const lineSet = await this.services.books.inState(narrowed, query.lines.asOf, books, { name: asOfNames.file });
     const summary = this.services.depositSummaries.summarize({ lineSet, groupBy, fiscalYearStart, mayReadDonors }, books);
     const rows = toSummaryRows(summary, groupBy, books.snapshot);

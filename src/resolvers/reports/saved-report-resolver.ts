@@ -62,7 +62,7 @@ export class SavedReportResolver {
     const { mayReadDonors } = member;
     const file = inState(new SchemaReportDocuments(schema).toFileQuery({ query, variables: variables ?? {} }), toAsOf(asOf));
     if (!file.groupBy) await access.authorizeDonors();
-    const narrowed = await authorizeTotals(access, member, file.lines, file.groupBy ?? []);
+    const narrowed = await authorizeTotals(access, member, file.lines, { groupBy: file.groupBy ?? [] });
     const lineSet = await this.findLines(narrowed, file, asOf ? 'asOf' : 'query', books);
     return new ReportFile(
       (format) => toShortAddress(file, format),

@@ -8,6 +8,7 @@ import { createConnectionType, PageArgs } from '../request/connection-types';
 import { depositStatusEnum } from '../books/deposit-types';
 import { createOrderType } from '../request/order-types';
 import { LocalDateScalar } from '../request/scalars';
+import { GroupConditionsInput } from './group-condition-types';
 import { SummaryFigures } from '../books/summary-figure-types';
 
 const simple = { simpleResolvers: true } as const;
@@ -111,6 +112,13 @@ export class SummaryArgs implements domain.Grouping {
       'Another period, whose figures stand in `compared` and whose differences in `change`. Its months, quarters and years are compared with those at the same distance from the beginning of the period; so are days where both periods begin on the same day of a month, and weeks by whole weeks.',
   })
   compareWith?: PeriodInput | null;
+
+  @Field(() => GroupConditionsInput, {
+    nullable: true,
+    description:
+      'Conditions that choose groups by their figures; needs `groupBy`. `groups`, their number and `rest` are then those of the chosen groups, and `all`, `posted`, `pending`, `compared` and `change` those of their lines, in which each gift counts once. `digest`, `moneyDigest` and `dataVersion` are of all lines of the period.',
+  })
+  having?: GroupConditionsInput | null;
 }
 
 @ObjectType({

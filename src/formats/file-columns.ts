@@ -1,7 +1,7 @@
 import { extraNames, LATE, lineFields, lineNames, moneyNames, v2Names, type FieldType, type LineName } from '../line/line-fields';
 import type { RowColumn } from '../rows/row-template';
 import type { FileColumns, FileObject } from './file-format';
-import { groupColumns, type GroupBy } from './line-groups';
+import { groupColumns, groupContact, type GroupBy } from './line-groups';
 
 const text = (field: string) => ({ field, kind: 'text' }) as const;
 const freeText = (field: string) => ({ field, kind: 'text', freeText: true }) as const;
@@ -70,7 +70,7 @@ const AMOUNTS = {
 const SHARES = { allocation_amount: 'byAllocation.amount' };
 const GIFT_DATES = { first_gift: 'firstGift', last_gift: 'lastGift' };
 
-type Part = 'all' | 'posted' | 'pending';
+type Part = 'all' | 'posted' | 'pending' | 'compared.all';
 
 const partColumns = (of: Readonly<Record<string, string>>, column: (field: string) => RowColumn, part: Part, prefix: string): FileColumns =>
   Object.fromEntries(Object.entries(of).map(([name, field]) => [prefix + name, column(`${part}.${field}`)]));
@@ -83,6 +83,8 @@ const figures = (part: Part, prefix = ''): FileColumns => ({
 const giftDates = (part: Part, prefix = ''): FileColumns => partColumns(GIFT_DATES, nullable, part, prefix);
 
 const FIGURES = figures('all');
+const COMPARED = figures('compared.all', 'compared_');
+const COMPARED_DATES = giftDates('compared.all', 'compared_');
 const MORE = {
   ...giftDates('all'),
   ...{ ...figures('posted', 'posted_'), ...giftDates('posted', 'posted_') },
@@ -90,13 +92,19 @@ const MORE = {
 };
 
 /**
- * The columns of a summary's file. The usual ones count posted and pending deposits together. They stay as they are: a file of the usual
+ * The columns of a summary's file. The usual ones count posted and pending deposits together, also in the period that is compared. They stay as they are: a file of the usual
  * columns is made again from an address that names none.
  */
-export function summaryColumns(groupBy: readonly GroupBy[]): ColumnChoice {
+export function summaryColumns(groupBy: readonly GroupBy[], isCompared: boolean): ColumnChoice {
   const keys = groupBy.map(keyColumns);
-  const usual = Object.assign({}, ...keys, FIGURES) as FileColumns;
-  const all = { ...usual, ...MORE };
+  const usual = Object.assign({}, ...keys, FIGURES, isCompared ? COMPARED : {}) as FileColumns;
+  const contact = Object.fromEntries(
+    groupContact(groupBy).map((name) => {
+      const { field, type } = lineFields[name];
+      return [name, COLUMNS[type](`key.${field}`)];
+    }),
+  );
+  const all = { ...(Object.assign({}, ...keys) as FileColumns), ...contact, ...usual, ...MORE, ...(isCompared && COMPARED_DATES) };
   return { usual, all, groups: { all: Object.keys(all) } };
 }
 

@@ -236,8 +236,8 @@ export const toParameters = (ranges: readonly OracleRange[]): string =>
       const [first, last] = isDate(figure) ? ['from', 'to'] : ['min', 'max'];
       const value = (end: number | string): string => written(figure, end).replaceAll('"', '');
       return [
-        ...(least === undefined ? [] : `${name}_${first}=${value(least)}`),
-        ...(greatest === undefined ? [] : `${name}_${last}=${value(greatest)}`),
+        ...(least === undefined ? [] : [`${name}_${first}=${value(least)}`]),
+        ...(greatest === undefined ? [] : [`${name}_${last}=${value(greatest)}`]),
       ];
     })
     .join('&');

@@ -1,9 +1,10 @@
 import type { QueryResultRow } from 'pg';
 import { groupFigures, type GroupCondition, type GroupFigure } from '../../formats/group-conditions';
-import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../../formats/line-groups';
+import { groupColumns, groupsTellDonors, type ContactName, type GroupBy, type GroupKey } from '../../formats/line-groups';
 import { Prisma } from '../../generated/prisma/client';
 import type { LocalDate } from '../../values/dates';
-import { DATE_COLUMNS, whereLines, type LineSet } from '../books/line-set';
+import { lineFields } from '../../line/line-fields';
+import { DATE_COLUMNS, whereLines, whereState, type LineSet } from '../books/line-set';
 import { toArrayLiteral } from '../postgres/value-list';
 import { keyFields, selectPage, type KeyOrder, type KeysetPage } from '../postgres/keyset';
 import type { ReportSnapshot } from '../reading/report-snapshot';
@@ -12,6 +13,13 @@ import { groupings, groupValues, labelOf, moveOf } from './summary-groupings';
 /** The counts that cost a pass of their own over the lines, and are made only when they are asked for. */
 export const costlyCounts = ['deposits', 'donors'] as const;
 export type CostlyCount = (typeof costlyCounts)[number];
+
+/** What costs more than the figures of groups, and is read only when it is asked for. */
+export interface AskedOfGroups {
+  readonly counts: readonly CostlyCount[];
+  /** The contact of each group's donor. */
+  readonly contact: readonly ContactName[];
+}
 
 /** Counts and exact sums over the lines of a line set. Amounts are text with two decimals. */
 export interface SummaryRow {
@@ -149,17 +157,17 @@ export class DepositSummaryStore {
   /** Reads a page of the groups: the rows of each, one after the other, in the order of the groups. */
   groups(
     question: SummaryQuestion,
-    counts: readonly CostlyCount[],
+    asked: AskedOfGroups,
     order: GroupOrder,
     page: KeysetPage,
     rows: RowReader,
   ): Promise<readonly Readonly<GroupRow>[]> {
-    return rows.list<GroupRow>(selectGroups(question, counts, order, page));
+    return rows.list<GroupRow>(selectGroups(question, asked, order, page));
   }
 
   /** Reads all groups in the order of their values, some at a time. */
-  allGroups(question: SummaryQuestion, counts: readonly CostlyCount[], snapshot: ReportSnapshot): AsyncGenerator<GroupRow[]> {
-    return snapshot.batches<GroupRow>(selectGroups(question, counts, { field: 'KEY', isDescending: false }));
+  allGroups(question: SummaryQuestion, asked: AskedOfGroups, snapshot: ReportSnapshot): AsyncGenerator<GroupRow[]> {
+    return snapshot.batches<GroupRow>(selectGroups(question, asked, { field: 'KEY', isDescending: false }));
   }
 
   /** Counts the groups. */
@@ -240,7 +248,12 @@ function outputOf(question: SummaryQuestion, counts: readonly CostlyCount[]): st
   return [...values, 'figure.part', 'figure.is_compared AS "isCompared"', ...[...Object.keys(FIGURES), ...counts].map(toOutput)].join(', ');
 }
 
-function selectGroups(question: SummaryQuestion, counts: readonly CostlyCount[], groupOrder: GroupOrder, page?: KeysetPage): Prisma.Sql {
+function selectGroups(
+  question: SummaryQuestion,
+  { counts, contact }: AskedOfGroups,
+  groupOrder: GroupOrder,
+  page?: KeysetPage,
+): Prisma.Sql {
   const { isDescending } = groupOrder;
   const order = toGroupOrder(question, groupOrder);
   const keys = keysOf(question).join(', ');
@@ -254,11 +267,24 @@ function selectGroups(question: SummaryQuestion, counts: readonly CostlyCount[],
   const chosen = page
     ? selectPage({ values: sql`*`, from: sql`ranked AS source`, where: sql`true`, order, isDescending, page })
     : sql`SELECT * FROM ranked`;
+  const contacts = contact.map((name) => `numbered.${name} AS "${lineFields[name].field}"`);
   const place = keyFields(order).map((field) => `${field === 'rank' ? 'round(rank, 2)' : field}::text AS "${field}"`);
   return sql`WITH ${withFigures(question, counts)}, ranked AS (${ranked}), chosen AS (${chosen}),
-    numbered AS (SELECT *, row_number() OVER (ORDER BY ${raw(places.join(', '))}) AS position FROM chosen)
-    SELECT ${raw([outputOf(question, counts), ...place].join(', '))}, numbered.position::float8 AS position, numbered.groups::float8 AS groups
+    numbered AS (SELECT *, row_number() OVER (ORDER BY ${raw(places.join(', '))}) AS position FROM chosen${withContact(question, contact)})
+    SELECT ${raw([outputOf(question, counts), ...contacts, ...place].join(', '))}, numbered.position::float8 AS position, numbered.groups::float8 AS groups
     FROM numbered JOIN figure USING (${raw(keys)}) ORDER BY numbered.position`;
+}
+
+/**
+ * The join that adds the contact of its donor to each chosen group. All lines of a donor have the same in one state, and the latest of them is
+ * read as a whole, found by an index. Added up with the figures, the texts would take part in the sorting of all lines.
+ */
+function withContact({ groupBy, lineSet: { organizationId, state } }: SummaryQuestion, contact: readonly ContactName[]): Prisma.Sql {
+  if (contact.length === 0) return empty;
+  const donor = raw(`chosen.key_${groupBy.indexOf('DONOR') + 1}`);
+  return sql` LEFT JOIN LATERAL (SELECT ${raw(contact.join(', '))} FROM deposit_line
+      WHERE ${whereState(state)} AND organization_id = ${organizationId}::int AND donor_id = ${donor}
+      ORDER BY deposit_date DESC, allocation_id DESC LIMIT 1) AS contact ON true`;
 }
 
 /**

@@ -16,7 +16,7 @@ import type { LineDigests } from '../reports/control-totals';
 import type { DepositChangeService } from '../reports/deposit-change-service';
 import { toNarrowedLineSet, type DepositDetailService } from '../reports/deposit-detail-service';
 import type { ErasureService } from '../reports/erasure-service';
-import { toSummaryRows, type DepositSummaryService } from '../reports/deposit-summary-service';
+import { toGrouping, toSummaryRows, type DepositSummaryService } from '../reports/deposit-summary-service';
 import { FileComparison, type FirstDifference, type OpenFile } from './file-comparison';
 import { findDifference, findObstacle, isChosenByName, isOfErasures, type ProofReason, type ReceiptFacts } from './proof-reasons';
 
@@ -176,7 +176,9 @@ export class ProofService {
     if (!Object.keys(chosenColumns(query)).some(isOfErasures) && !query.changes && !isChosenByName(entry)) return false;
     const lineSet = { ...toNarrowedLineSet(entry.organizationId, query.lines), state };
     const from = query.changes && (await this.toChangeSet(query.changes, lineSet, opened)).from;
-    return this.parts.erasures.isErasedIn({ lineSet, from }, new Date(entry.startedAt.getTime() - CLOCK_DIFFERENCE_MS), opened);
+    const since = new Date(entry.startedAt.getTime() - CLOCK_DIFFERENCE_MS);
+    const isErasedIn = (lines: LineSet) => this.parts.erasures.isErasedIn({ lineSet: lines, from }, since, opened);
+    return (await isErasedIn(lineSet)) || (query.compareWith !== undefined && isErasedIn({ ...lineSet, ...query.compareWith }));
   }
 
   private toLines(lineSet: LineSet, opened: RequestBooks, template: RowTemplate): RemadeRows {
@@ -197,16 +199,17 @@ export class ProofService {
   }
 
   private async toSummary(
-    { groupBy = [], fiscalYearStart }: FileQuery,
+    query: FileQuery,
     lineSet: LineSet,
     { tellsDonors }: FileEntry,
     opened: RequestBooks,
     template: RowTemplate,
   ): Promise<RemadeRows> {
     const mayReadDonors = tellsDonors === true;
-    const summary = this.parts.depositSummaries.summarize({ lineSet, groupBy, fiscalYearStart, mayReadDonors }, opened);
+    const grouping = toGrouping(query);
+    const summary = this.parts.depositSummaries.summarize({ lineSet, ...grouping, mayReadDonors }, opened);
     const digests = await summary.digests(['moneyDigest']);
-    return { rows: toSummaryRows(summary, groupBy, opened.snapshot).bytes(template), digests: () => digests };
+    return { rows: toSummaryRows(summary, grouping.groupBy, opened.snapshot).bytes(template), digests: () => digests };
   }
 }
 

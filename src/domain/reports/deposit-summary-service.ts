@@ -3,6 +3,7 @@ import {
   costlyCounts,
   groupOrderFields,
   toGroupOrder,
+  type AskedOfGroups,
   type CostlyCount,
   type DepositSummaryStore,
   type GroupOrder,
@@ -15,8 +16,10 @@ import { keyFields } from '../../data/postgres/keyset';
 import type { ReportSnapshot } from '../../data/reading/report-snapshot';
 import type { RequestBooks } from '../../data/books/request-books';
 import { InputError } from '../../errors';
+import type { FileQuery } from '../../formats/file-address';
 import { conditionsTellDonors, readGroupConditions, type GroupConditionsInput } from '../../formats/group-conditions';
-import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../../formats/line-groups';
+import { groupColumns, groupContact, groupsTellDonors, type GroupBy, type GroupKey } from '../../formats/line-groups';
+import { lineFields } from '../../line/line-fields';
 import { toCopyRow } from '../../rows/copy-encoding';
 import { renderRows, type RowStream } from '../../rows/row-stream';
 import type { RowColumn } from '../../rows/row-template';
@@ -75,13 +78,14 @@ export interface SummaryQuery extends Grouping {
 /** A summary of one state of the data. Each part is read when it is asked for. */
 export interface DepositSummary {
   readonly lineSet: LineSet;
+  readonly groupBy: readonly GroupBy[];
   /** A text that tells this summary from others of the same data version. */
   readonly key: string;
   totals(counts: readonly CostlyCount[]): Promise<SummaryFigures>;
   /** A page of the chosen groups, one for each combination of the `groupBy` values that lines have. Throws INVALID_PARAMETERS as `readPage`. */
-  groups(counts: readonly CostlyCount[], order: GroupOrder, page: PageParameters, sealed: SealedPlaces): Promise<GroupPage>;
+  groups(asked: AskedOfGroups, order: GroupOrder, page: PageParameters, sealed: SealedPlaces): Promise<GroupPage>;
   /** All groups in the order of their values, some at a time, from the snapshot of a file. */
-  allGroups(counts: readonly CostlyCount[], snapshot: ReportSnapshot): AsyncGenerator<SummaryGroup[]>;
+  allGroups(asked: AskedOfGroups, snapshot: ReportSnapshot): AsyncGenerator<SummaryGroup[]>;
   countGroups(): Promise<number>;
   /** The digests that are asked for, from one reading of the lines. Whoever may not read donors gets the money digest alone. */
   digests(asked: readonly DigestName[]): Promise<Partial<LineDigests>>;
@@ -109,6 +113,7 @@ export class DepositSummaryService {
         : (await once(['group count', question], async (snapshot) => ({ count: await this.store.countGroups(question, snapshot) }))).count;
     return {
       lineSet,
+      groupBy,
       key: JSON.stringify(['summary', mayReadDonors, question]),
       totals: (asked) => {
         const counts = allowed(asked);
@@ -117,15 +122,17 @@ export class DepositSummaryService {
         );
       },
       groups: async (asked, order, page, sealed) => {
-        const counts = allowed(withCountOf(order, asked));
+        const { contact } = asked;
+        const counts = allowed(withCountOf(order, asked.counts));
         const keyOrder = toGroupOrder(question, order);
         const list = { order: keyOrder, query: ['groups', question, order], count: countGroups, sealed };
         const found = await readPage<PlacedGroup>(page, list, async (bounds) =>
           groupBy.length === 0
             ? []
-            : once(['groups', counts, question, order, bounds], async (snapshot) =>
-                toGroups(await this.store.groups(question, counts, order, bounds, snapshot), question, counts, keyFields(keyOrder)),
-              ),
+            : once(['groups', counts, contact, question, order, bounds], async (snapshot) => {
+                const rows = await this.store.groups(question, { counts, contact }, order, bounds, snapshot);
+                return toGroups(rows, question, { counts, contact }, keyFields(keyOrder));
+              }),
         );
         const shown = found.nodes.map(({ key }) => key);
         const all = found.nodes[0]?.groups;
@@ -143,7 +150,7 @@ export class DepositSummaryService {
           },
         };
       },
-      allGroups: (asked, snapshot) => this.allGroups(question, allowed(asked), snapshot),
+      allGroups: ({ counts, contact }, snapshot) => this.allGroups(question, { counts: allowed(counts), contact }, snapshot),
       countGroups,
       digests: (asked) => {
         const names = asked.filter((name) => name === 'moneyDigest' || mayReadDonors);
@@ -153,20 +160,16 @@ export class DepositSummaryService {
   }
 
   /** Passes the groups on as soon as all their rows are there. */
-  private async *allGroups(
-    question: SummaryQuestion,
-    counts: readonly CostlyCount[],
-    snapshot: ReportSnapshot,
-  ): AsyncGenerator<SummaryGroup[]> {
+  private async *allGroups(question: SummaryQuestion, asked: AskedOfGroups, snapshot: ReportSnapshot): AsyncGenerator<SummaryGroup[]> {
     let begun: GroupRow[] = [];
-    for await (const rows of this.store.allGroups(question, counts, snapshot)) {
+    for await (const rows of this.store.allGroups(question, asked, snapshot)) {
       const known = [...begun, ...rows];
       const last = known.at(-1)!.position;
       const end = known.findIndex(({ position }) => position === last);
-      yield toGroups(known.slice(0, end), question, counts);
+      yield toGroups(known.slice(0, end), question, asked);
       begun = known.slice(end);
     }
-    yield toGroups(begun, question, counts);
+    yield toGroups(begun, question, asked);
   }
 
   private async digests(names: readonly DigestName[], lineSet: LineSet, snapshot: ReportSnapshot): Promise<Partial<LineDigests>> {
@@ -194,6 +197,18 @@ export async function authorizeTotals(
   if (areTold || tellsDonors(readLineFilter(lines.filter))) await access.authorizeDonors();
   return toNarrowedLineSet(organization.id, lines);
 }
+
+/** The groups that a file asks for. */
+export const toGrouping = ({
+  lines,
+  groupBy = [],
+  fiscalYearStart,
+  compareWith,
+  having,
+}: FileQuery): Grouping & Pick<SummaryQuery, 'startDate'> => ({
+  startDate: lines.startDate,
+  ...{ groupBy, fiscalYearStart, compareWith, having },
+});
 
 /** Checks a grouping. Throws INVALID_PARAMETERS, or START_DATE_AFTER_END_DATE for the compared period. */
 function toQuestion({
@@ -233,7 +248,7 @@ function withCountOf({ field }: GroupOrder, counts: readonly CostlyCount[]): Cos
 function toGroups(
   rows: readonly GroupRow[],
   question: SummaryQuestion,
-  counts: readonly CostlyCount[],
+  { counts, contact }: AskedOfGroups,
   placeFields: readonly string[] = [],
 ): PlacedGroup[] {
   const found = new Map<number, GroupRow[]>();
@@ -241,7 +256,7 @@ function toGroups(
   return [...found.values()].map((parts) => {
     const first = parts[0]!;
     const place = pick(first, placeFields);
-    return { ...place, groups: first.groups, key: toKey(first, question.groupBy), ...toFigures(parts, question, counts) };
+    return { ...place, groups: first.groups, key: toKey(first, question.groupBy, contact), ...toFigures(parts, question, counts) };
   });
 }
 
@@ -250,12 +265,17 @@ function toGroups(
  * its steps joined by dots, such as `all.byLine.amount`.
  */
 export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy[], snapshot: ReportSnapshot): RowStream<SummaryGroup> {
-  async function* read(counts: readonly CostlyCount[]): AsyncGenerator<SummaryGroup[]> {
-    if (groupBy.length > 0) yield* summary.allGroups(counts, snapshot);
-    else yield [{ key: {}, ...(await summary.totals(counts)) }];
+  async function* read(asked: AskedOfGroups): AsyncGenerator<SummaryGroup[]> {
+    if (groupBy.length > 0) yield* summary.allGroups(asked, snapshot);
+    else yield [{ key: {}, ...(await summary.totals(asked.counts)) }];
   }
   async function* toCopy(columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
-    for await (const groups of read(findCounts(columns.map(({ field }) => field)))) {
+    for await (const groups of read(
+      findAsked(
+        columns.map(({ field }) => field),
+        groupBy,
+      ),
+    )) {
       yield Buffer.from(groups.map((group) => toCopyRow(columns.map((column) => figureOf(group, column)))).join(''));
     }
   }
@@ -263,7 +283,7 @@ export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy
     key: summary.key,
     objects: async () => {
       const found: SummaryGroup[] = [];
-      for await (const groups of read(costlyCounts)) found.push(...groups);
+      for await (const groups of read({ counts: costlyCounts, contact: groupContact(groupBy) })) found.push(...groups);
       return found;
     },
     bytes: (template) => renderRows(toCopy(template.columns), template),
@@ -274,6 +294,12 @@ export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy
 export const findCounts = (paths: readonly string[]): CostlyCount[] =>
   costlyCounts.filter((count) => paths.some((path) => path.endsWith(`.${count}`)));
 
+/** The costly counts and the contact among the values of groups at these paths, such as `key.zip`. */
+export const findAsked = (paths: readonly string[], groupBy: readonly GroupBy[]): AskedOfGroups => ({
+  counts: findCounts(paths),
+  contact: groupContact(groupBy).filter((name) => paths.some((path) => `.${path}`.endsWith(`.key.${lineFields[name].field}`))),
+});
+
 /** The value at a path of a group; null when the caller may not have it. */
 function figureOf(group: SummaryGroup, { field, isLowerCase }: RowColumn): string | number | null {
   const value = valueAt(group, field.split('.'));
@@ -281,11 +307,9 @@ function figureOf(group: SummaryGroup, { field, isLowerCase }: RowColumn): strin
   return isLowerCase ? (value as string).toLowerCase() : (value as string | number | null);
 }
 
-function toKey(row: GroupKey, groupBy: readonly GroupBy[]): GroupKey {
-  return pick(
-    row,
-    groupBy.flatMap((by) => groupColumns(by).map(([, { field }]) => field)),
-  );
+function toKey(row: GroupKey, groupBy: readonly GroupBy[], contact: AskedOfGroups['contact']): GroupKey {
+  const fields = groupBy.flatMap((by) => groupColumns(by).map(([, { field }]) => field));
+  return pick(row, [...fields, ...contact.map((name) => lineFields[name].field)]);
 }
 
 const pick = (row: GroupKey, fields: readonly string[]): Readonly<Record<string, unknown>> =>

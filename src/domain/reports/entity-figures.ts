@@ -131,12 +131,13 @@ export class EntityFigures {
    */
   private async read(name: FigureName, question: SummaryQuestion, counts: readonly CostlyCount[]): Promise<readonly Readonly<GroupRow>[]> {
     const order = { field: 'KEY', isDescending: false } as const;
+    const asked = { counts, contact: [] };
     if (name !== 'Designation.totals') {
       const { organizationId } = this.scope;
-      return this.summaries.groups(question, counts, order, ALL_GROUPS, { list: (select) => this.books.list(organizationId, select) });
+      return this.summaries.groups(question, asked, order, ALL_GROUPS, { list: (select) => this.books.list(organizationId, select) });
     }
     return this.books.once(JSON.stringify(['groups of', counts, question]), (snapshot) =>
-      this.summaries.groups(question, counts, order, ALL_GROUPS, snapshot),
+      this.summaries.groups(question, asked, order, ALL_GROUPS, snapshot),
     );
   }
 }

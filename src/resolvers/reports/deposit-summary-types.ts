@@ -2,7 +2,7 @@ import { Args, Ctx, Field, ObjectType } from 'type-graphql';
 import type { LineSet } from '../../data/books/line-set';
 import type { DigestName } from '../../domain/reports/control-totals';
 import type * as domain from '../../domain/reports/deposit-summary-service';
-import { findCounts } from '../../domain/reports/deposit-summary-service';
+import { findAsked, findCounts } from '../../domain/reports/deposit-summary-service';
 import type * as figures from '../../domain/reports/summary-figures';
 import type { RequestContext } from '../request/request-context';
 import { figureDescriptions, SummaryChange, SummaryParts, SummaryTotals } from '../books/summary-figure-types';
@@ -69,7 +69,15 @@ export class DepositSummary {
     const order = { field, isDescending: direction === 'DESC' };
     const paths = this.selected.filter((path) => path.startsWith(GROUPS));
     const isOfRest = (path: string): boolean => path.startsWith(REST);
-    const found = await this.summary.groups(findCounts(paths.filter((path) => !isOfRest(path))), order, page, sealed);
+    const found = await this.summary.groups(
+      findAsked(
+        paths.filter((path) => !isOfRest(path)),
+        this.summary.groupBy,
+      ),
+      order,
+      page,
+      sealed,
+    );
     return { ...found, rest: () => found.rest(findCounts(paths.filter(isOfRest))) };
   }
 

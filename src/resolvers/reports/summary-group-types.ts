@@ -191,15 +191,57 @@ export class SummaryGroupKey implements GroupKey {
 
   @Field(() => String, {
     nullable: true,
-    description: "City of the donors' addresses, with `groupBy: [CITY]`; may be empty. Grouping by it needs the privilege of the report.",
+    description:
+      "First line of the donor's address in the state of the books, with `groupBy: [DONOR]`; may be empty. Grouping by it needs the privilege of the report.",
+  })
+  address1?: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Second line of the donor's address, with `groupBy: [DONOR]`; may be empty. Grouping by it needs the privilege of the report.",
+  })
+  address2?: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Third line of the donor's address, with `groupBy: [DONOR]`; may be empty. Grouping by it needs the privilege of the report.",
+  })
+  address3?: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "City of the donors' addresses, with `groupBy: [CITY]` or `[DONOR]`; may be empty. Grouping by it needs the privilege of the report.",
   })
   city?: string;
 
   @Field(() => String, {
     nullable: true,
-    description: "State of the donors' addresses, with `groupBy: [STATE]`; may be empty. Grouping by it needs the privilege of the report.",
+    description:
+      "State of the donors' addresses, with `groupBy: [STATE]` or `[DONOR]`; may be empty. Grouping by it needs the privilege of the report.",
   })
   state?: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Zip code of the donor's address, with `groupBy: [DONOR]`; may be empty. Grouping by it needs the privilege of the report.",
+  })
+  zip?: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Phone number of the donor, with `groupBy: [DONOR]`; may be empty. Grouping by it needs the privilege of the report.',
+  })
+  phone?: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Email address of the donor, with `groupBy: [DONOR]`; may be empty. Grouping by it needs the privilege of the report.',
+  })
+  emailAddress?: string;
 }
 
 @ObjectType({ ...simple, description: 'Totals of a group of lines.' })

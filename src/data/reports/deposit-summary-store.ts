@@ -10,13 +10,13 @@ import { keyFields, selectPage, type KeyOrder, type KeysetPage } from '../postgr
 import type { ReportSnapshot } from '../reading/report-snapshot';
 import { groupings, groupValues, labelOf, moveOf } from './summary-groupings';
 
-/** The counts that cost a pass of their own over the lines, and are made only when they are asked for. */
-export const costlyCounts = ['deposits', 'donors'] as const;
-export type CostlyCount = (typeof costlyCounts)[number];
+/** The figures that cost time of their own, and are made only when they are asked for: two counts a pass over the lines, two dates a twentieth. */
+export const extraFigures = ['deposits', 'donors', 'firstGift', 'lastGift'] as const;
+export type ExtraFigure = (typeof extraFigures)[number];
 
 /** What costs more than the figures of groups, and is read only when it is asked for. */
 export interface AskedOfGroups {
-  readonly counts: readonly CostlyCount[];
+  readonly extras: readonly ExtraFigure[];
   /** The contact of each group's donor. */
   readonly contact: readonly ContactName[];
 }
@@ -42,9 +42,9 @@ export interface SummaryRow {
   readonly transactionNetAmount: string;
   /** The sum of the shares that are known or inferred; null when there are none. */
   readonly allocationAmount: string | null;
-  /** The first and the last date of the lines, of deposits or of transactions as the line set says; null when there are none. */
-  readonly firstGift: LocalDate | null;
-  readonly lastGift: LocalDate | null;
+  /** The first and the last date of the lines, of deposits or of transactions as the line set says. Missing where they were not asked for. */
+  readonly firstGift?: LocalDate | null;
+  readonly lastGift?: LocalDate | null;
   /** Allocations whose share the books state. */
   readonly knownAllocations: number;
   /** Allocations without a stated share that are the only one of their gift, so that the share is the gift's amount. */
@@ -87,14 +87,14 @@ const FIGURES: Readonly<Record<string, string>> = {
   transactionFeeAmount: `COALESCE(sum(fee_amount) ${ONCE}, 0)`,
   transactionNetAmount: `COALESCE(sum(amount) ${ONCE} - sum(fee_amount) ${ONCE}, 0)`,
   allocationAmount: 'sum(allocation_amount)',
-  firstGift: 'min(counted_on)',
-  lastGift: 'max(counted_on)',
   knownAllocations: 'count(allocation_amount) FILTER (WHERE NOT allocation_amount_inferred)',
   inferredAllocations: 'count(*) FILTER (WHERE allocation_amount_inferred)',
 };
-const COUNTS: Readonly<Record<CostlyCount, string>> = {
+const EXTRAS: Readonly<Record<ExtraFigure, string>> = {
   deposits: 'count(*) FILTER (WHERE line_of_deposit = 1)',
   donors: 'count(DISTINCT NULLIF(donor_id, 0))',
+  firstGift: 'min(counted_on)',
+  lastGift: 'max(counted_on)',
 };
 /** The casts with which figures leave the database: amounts as exact text, dates as text, counts as numbers. */
 const CASTS = { count: 'float8', amount: 'numeric(40, 2)::text', date: 'text' } as const;
@@ -144,14 +144,14 @@ export class DepositSummaryStore {
    */
   totals(
     question: SummaryQuestion,
-    counts: readonly CostlyCount[],
+    extras: readonly ExtraFigure[],
     snapshot: ReportSnapshot,
     without: readonly GroupKey[] = [],
   ): Promise<readonly SummaryRow[]> {
     const whole = { ...question, groupBy: [] };
     const chosen = question.having ? sql`chosen AS (${selectChosen(question)}), ` : empty;
-    const figures = withFigures(whole, counts, { question, without });
-    return snapshot.list<SummaryRow>(sql`WITH ${chosen}${figures} SELECT ${raw(outputOf(whole, counts))} FROM figure`);
+    const figures = withFigures(whole, extras, { question, without });
+    return snapshot.list<SummaryRow>(sql`WITH ${chosen}${figures} SELECT ${raw(outputOf(whole, extras))} FROM figure`);
   }
 
   /** Reads a page of the groups: the rows of each, one after the other, in the order of the groups. */
@@ -216,9 +216,9 @@ const keysOf = ({ groupBy }: SummaryQuestion): string[] => groupBy.map((_by, ind
  * The common table `figure`: in each group a row for ALL, and rows for POSTED and PENDING when the line set includes both, of the period
  * and of the one that is compared. Without a grouping, all lines are one group.
  */
-function withFigures(question: SummaryQuestion, asked: readonly CostlyCount[], some?: SomeGroups): Prisma.Sql {
+function withFigures(question: SummaryQuestion, asked: readonly ExtraFigure[], some?: SomeGroups): Prisma.Sql {
   const conditions = question.groupBy.length > 0 ? (question.having ?? []) : [];
-  const counts = costlyCounts.filter((count) => asked.includes(count) || conditions.some(({ figure }) => figure === count));
+  const extras = extraFigures.filter((extra) => asked.includes(extra) || conditions.some(({ figure }) => figure === extra));
   const keys = keysOf(question);
   const all = [...keys, ...(question.compareWith ? ['is_compared'] : [])].join(', ');
   const [part, sets] =
@@ -228,7 +228,7 @@ function withFigures(question: SummaryQuestion, asked: readonly CostlyCount[], s
           `GROUPING SETS ((${[...(all === '' ? [] : [all]), 'deposit_status'].join(', ')}), (${all}))`,
         ]
       : [`'ALL'`, `GROUPING SETS ((${all}))`];
-  const figures = { ...FIGURES, ...Object.fromEntries(counts.map((count) => [count, COUNTS[count]])) };
+  const figures = { ...FIGURES, ...Object.fromEntries(extras.map((extra) => [extra, EXTRAS[extra]])) };
   const columns = [
     ...keys,
     ...question.groupBy.flatMap((by) => groupings[by].labels ?? []).map((column) => `min(${column}) AS ${labelOf(column)}`),
@@ -236,21 +236,21 @@ function withFigures(question: SummaryQuestion, asked: readonly CostlyCount[], s
     `${part} AS part`,
     ...Object.entries(figures).map(([name, expression]) => `${expression} AS "${name}"`),
   ];
-  return sql`line AS (${selectLines(question, counts, some)}),
+  return sql`line AS (${selectLines(question, extras, some)}),
     figure AS (SELECT ${raw(columns.join(', '))} FROM line GROUP BY ${raw(sets)})`;
 }
 
 /** The output of a row of `figure`. */
-function outputOf(question: SummaryQuestion, counts: readonly CostlyCount[]): string {
+function outputOf(question: SummaryQuestion, extras: readonly ExtraFigure[]): string {
   const values = question.groupBy.flatMap((by, index) =>
     groupValues(by, `key_${index + 1}`).map(([field, expression]) => `${expression} AS "${field}"`),
   );
-  return [...values, 'figure.part', 'figure.is_compared AS "isCompared"', ...[...Object.keys(FIGURES), ...counts].map(toOutput)].join(', ');
+  return [...values, 'figure.part', 'figure.is_compared AS "isCompared"', ...[...Object.keys(FIGURES), ...extras].map(toOutput)].join(', ');
 }
 
 function selectGroups(
   question: SummaryQuestion,
-  { counts, contact }: AskedOfGroups,
+  { extras, contact }: AskedOfGroups,
   groupOrder: GroupOrder,
   page?: KeysetPage,
 ): Prisma.Sql {
@@ -269,9 +269,9 @@ function selectGroups(
     : sql`SELECT * FROM ranked`;
   const contacts = contact.map((name) => `numbered.${name} AS "${lineFields[name].field}"`);
   const place = keyFields(order).map((field) => `${field === 'rank' ? 'round(rank, 2)' : field}::text AS "${field}"`);
-  return sql`WITH ${withFigures(question, counts)}, ranked AS (${ranked}), chosen AS (${chosen}),
+  return sql`WITH ${withFigures(question, extras)}, ranked AS (${ranked}), chosen AS (${chosen}),
     numbered AS (SELECT *, row_number() OVER (ORDER BY ${raw(places.join(', '))}) AS position FROM chosen${withContact(question, contact)})
-    SELECT ${raw([outputOf(question, counts), ...contacts, ...place].join(', '))}, numbered.position::float8 AS position, numbered.groups::float8 AS groups
+    SELECT ${raw([outputOf(question, extras), ...contacts, ...place].join(', '))}, numbered.position::float8 AS position, numbered.groups::float8 AS groups
     FROM numbered JOIN figure USING (${raw(keys)}) ORDER BY numbered.position`;
 }
 
@@ -292,17 +292,17 @@ function withContact({ groupBy, lineSet: { organizationId, state } }: SummaryQue
  * order of the report, in which an index has the lines, so that most selections sort no more than the lines of a deposit. The dates of the
  * period that is compared are moved to those of the line set, so that both periods fall into the same groups.
  */
-function selectLines(question: SummaryQuestion, counts: readonly CostlyCount[], some?: SomeGroups): Prisma.Sql {
+function selectLines(question: SummaryQuestion, extras: readonly ExtraFigure[], some?: SomeGroups): Prisma.Sql {
   const { lineSet, compareWith } = question;
-  const own = selectPeriod(question, counts, lineSet, some);
+  const own = selectPeriod(question, extras, lineSet, some);
   if (!compareWith) return own;
-  const compared = selectPeriod(question, counts, { ...lineSet, ...compareWith, days: undefined }, some);
+  const compared = selectPeriod(question, extras, { ...lineSet, ...compareWith, days: undefined }, some);
   return sql`SELECT *, false AS is_compared FROM (${own}) AS own UNION ALL SELECT *, true FROM (${compared}) AS compared`;
 }
 
 function selectPeriod(
   { lineSet, groupBy, fiscalYearStart }: SummaryQuestion,
-  counts: readonly CostlyCount[],
+  extras: readonly ExtraFigure[],
   period: LineSet,
   some: SomeGroups | undefined,
 ): Prisma.Sql {
@@ -324,10 +324,10 @@ function selectPeriod(
     `${DATE_COLUMNS[period.dateBasis]} AS counted_on`,
     'deposit_status, amount, fee_amount, allocation_amount, allocation_amount_inferred',
     numbered(['deposit_date', 'deposit_id', 'transaction_id', ...splitting('transactions')], 'line_of_transaction'),
-    ...(counts.includes('deposits')
+    ...(extras.includes('deposits')
       ? [numbered(['deposit_date', 'deposit_id', ...splitting('deposits', 'transactions')], 'line_of_deposit')]
       : []),
-    ...(counts.includes('donors') ? ['donor_id'] : []),
+    ...(extras.includes('donors') ? ['donor_id'] : []),
   ];
   const conditions = [whereLines(period), ...(some ? whereSome(some, toExpression) : [])];
   return sql`SELECT ${raw(columns.join(', '))} FROM deposit_line WHERE ${join(conditions, ' AND ')}`;

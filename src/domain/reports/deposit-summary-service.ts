@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import {
-  costlyCounts,
+  extraFigures,
   groupOrderFields,
   toGroupOrder,
   type AskedOfGroups,
-  type CostlyCount,
+  type ExtraFigure,
   type DepositSummaryStore,
   type GroupOrder,
   type GroupRow,
@@ -54,7 +54,7 @@ export interface SummaryRest extends SummaryFigures {
 /** A page of groups. */
 export interface GroupPage extends Page<PlacedGroup> {
   /** Null when the page shows all groups. */
-  rest(counts: readonly CostlyCount[]): Promise<SummaryRest | null>;
+  rest(extras: readonly ExtraFigure[]): Promise<SummaryRest | null>;
 }
 
 /** The groups of a summary as a caller asks for them. */
@@ -81,7 +81,7 @@ export interface DepositSummary {
   readonly groupBy: readonly GroupBy[];
   /** A text that tells this summary from others of the same data version. */
   readonly key: string;
-  totals(counts: readonly CostlyCount[]): Promise<SummaryFigures>;
+  totals(extras: readonly ExtraFigure[]): Promise<SummaryFigures>;
   /** A page of the chosen groups, one for each combination of the `groupBy` values that lines have. Throws INVALID_PARAMETERS as `readPage`. */
   groups(asked: AskedOfGroups, order: GroupOrder, page: PageParameters, sealed: SealedPlaces): Promise<GroupPage>;
   /** All groups in the order of their values, some at a time, from the snapshot of a file. */
@@ -102,7 +102,7 @@ export class DepositSummaryService {
   summarize({ mayReadDonors, ...query }: SummaryQuery, books: RequestBooks): DepositSummary {
     const question = toQuestion(query);
     const { lineSet, groupBy } = question;
-    const allowed = (counts: readonly CostlyCount[]) => counts.filter((count) => count !== 'donors' || mayReadDonors);
+    const allowed = (extras: readonly ExtraFigure[]) => extras.filter((extra) => extra !== 'donors' || mayReadDonors);
     /** The question of the totals. Those of all groups are kept for all groupings. */
     const whole = question.having ? question : { ...question, groupBy: [] };
     const once = <Value extends object>(name: unknown[], compute: (snapshot: ReportSnapshot) => Promise<Value>) =>
@@ -116,22 +116,22 @@ export class DepositSummaryService {
       groupBy,
       key: JSON.stringify(['summary', mayReadDonors, question]),
       totals: (asked) => {
-        const counts = allowed(asked);
-        return once(['totals', counts, whole], async (snapshot) =>
-          toFigures(await this.store.totals(whole, counts, snapshot), question, counts),
+        const extras = allowed(asked);
+        return once(['totals', extras, whole], async (snapshot) =>
+          toFigures(await this.store.totals(whole, extras, snapshot), question, extras),
         );
       },
       groups: async (asked, order, page, sealed) => {
         const { contact } = asked;
-        const counts = allowed(withCountOf(order, asked.counts));
+        const extras = allowed(withRankOf(order, asked.extras));
         const keyOrder = toGroupOrder(question, order);
         const list = { order: keyOrder, query: ['groups', question, order], count: countGroups, sealed };
         const found = await readPage<PlacedGroup>(page, list, async (bounds) =>
           groupBy.length === 0
             ? []
-            : once(['groups', counts, contact, question, order, bounds], async (snapshot) => {
-                const rows = await this.store.groups(question, { counts, contact }, order, bounds, snapshot);
-                return toGroups(rows, question, { counts, contact }, keyFields(keyOrder));
+            : once(['groups', extras, contact, question, order, bounds], async (snapshot) => {
+                const rows = await this.store.groups(question, { extras, contact }, order, bounds, snapshot);
+                return toGroups(rows, question, { extras, contact }, keyFields(keyOrder));
               }),
         );
         const shown = found.nodes.map(({ key }) => key);
@@ -142,15 +142,15 @@ export class DepositSummaryService {
           rest: async (askedOfRest) => {
             const groups = (all ?? (await countGroups())) - shown.length;
             if (groups === 0) return null;
-            const countsOfRest = allowed(askedOfRest);
-            const figures = await once(['rest', countsOfRest, question, shown], async (snapshot) =>
-              toFigures(await this.store.totals(question, countsOfRest, snapshot, shown), question, countsOfRest),
+            const extrasOfRest = allowed(askedOfRest);
+            const figures = await once(['rest', extrasOfRest, question, shown], async (snapshot) =>
+              toFigures(await this.store.totals(question, extrasOfRest, snapshot, shown), question, extrasOfRest),
             );
             return { groups, ...figures };
           },
         };
       },
-      allGroups: ({ counts, contact }, snapshot) => this.allGroups(question, { counts: allowed(counts), contact }, snapshot),
+      allGroups: ({ extras, contact }, snapshot) => this.allGroups(question, { extras: allowed(extras), contact }, snapshot),
       countGroups,
       digests: (asked) => {
         const names = asked.filter((name) => name === 'moneyDigest' || mayReadDonors);
@@ -238,17 +238,17 @@ function assertComparable(startDate: LocalDate | null | undefined, compared: Per
   }
 }
 
-/** An order by a costly count needs the count. */
-function withCountOf({ field }: GroupOrder, counts: readonly CostlyCount[]): CostlyCount[] {
-  const ordered = costlyCounts.filter((count) => count === groupOrderFields[field]);
-  return [...new Set([...ordered, ...counts])];
+/** An order by an extra figure needs the figure. */
+function withRankOf({ field }: GroupOrder, extras: readonly ExtraFigure[]): ExtraFigure[] {
+  const ordered = extraFigures.filter((extra) => extra === groupOrderFields[field]);
+  return [...new Set([...ordered, ...extras])];
 }
 
 /** The groups of rows that stand in the order of the groups, with the fields of their places. */
 function toGroups(
   rows: readonly GroupRow[],
   question: SummaryQuestion,
-  { counts, contact }: AskedOfGroups,
+  { extras, contact }: AskedOfGroups,
   placeFields: readonly string[] = [],
 ): PlacedGroup[] {
   const found = new Map<number, GroupRow[]>();
@@ -256,7 +256,7 @@ function toGroups(
   return [...found.values()].map((parts) => {
     const first = parts[0]!;
     const place = pick(first, placeFields);
-    return { ...place, groups: first.groups, key: toKey(first, question.groupBy, contact), ...toFigures(parts, question, counts) };
+    return { ...place, groups: first.groups, key: toKey(first, question.groupBy, contact), ...toFigures(parts, question, extras) };
   });
 }
 
@@ -267,7 +267,7 @@ function toGroups(
 export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy[], snapshot: ReportSnapshot): RowStream<SummaryGroup> {
   async function* read(asked: AskedOfGroups): AsyncGenerator<SummaryGroup[]> {
     if (groupBy.length > 0) yield* summary.allGroups(asked, snapshot);
-    else yield [{ key: {}, ...(await summary.totals(asked.counts)) }];
+    else yield [{ key: {}, ...(await summary.totals(asked.extras)) }];
   }
   async function* toCopy(columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
     for await (const groups of read(
@@ -283,20 +283,20 @@ export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy
     key: summary.key,
     objects: async () => {
       const found: SummaryGroup[] = [];
-      for await (const groups of read({ counts: costlyCounts, contact: groupContact(groupBy) })) found.push(...groups);
+      for await (const groups of read({ extras: extraFigures, contact: groupContact(groupBy) })) found.push(...groups);
       return found;
     },
     bytes: (template) => renderRows(toCopy(template.columns), template),
   };
 }
 
-/** The costly counts among the figures at these paths, such as `all.deposits`. */
-export const findCounts = (paths: readonly string[]): CostlyCount[] =>
-  costlyCounts.filter((count) => paths.some((path) => path.endsWith(`.${count}`)));
+/** The extra figures among those at these paths, such as `all.deposits`. */
+export const findExtras = (paths: readonly string[]): ExtraFigure[] =>
+  extraFigures.filter((extra) => paths.some((path) => path.endsWith(`.${extra}`)));
 
-/** The costly counts and the contact among the values of groups at these paths, such as `key.zip`. */
+/** The extra figures and the contact among the values of groups at these paths, such as `key.zip`. */
 export const findAsked = (paths: readonly string[], groupBy: readonly GroupBy[]): AskedOfGroups => ({
-  counts: findCounts(paths),
+  extras: findExtras(paths),
   contact: groupContact(groupBy).filter((name) => paths.some((path) => `.${path}`.endsWith(`.key.${lineFields[name].field}`))),
 });
 

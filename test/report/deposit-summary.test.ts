@@ -113,13 +113,15 @@ describe('a summary', () => {
     ['DAY', 'DAY'],
   ])('by %s %s %s has the totals of each group, in order', async (...groupBy: string[]) => {
     const inOrder = groupsOf(LINES, groupBy);
+    // A group by donor tells the donor's address too.
+    const addressOf = ({ city, state }: SummaryLine) => (groupBy.includes('DONOR') ? { city, state } : {});
     expect(
       await ask(`{ depositSummary(${RANGE}, groupBy: [${groupBy.join(', ')}]) {
           all { lines } groups(first: 1000) { nodes { key { ${Object.keys(NO_KEY).join(' ')} } ${PARTS} } } } }`),
     ).toEqual({
       depositSummary: {
         all: { lines: LINES.length },
-        groups: { nodes: inOrder.map(({ key, lines }) => ({ key: { ...NO_KEY, ...key }, ...partsOf(lines) })) },
+        groups: { nodes: inOrder.map(({ key, lines }) => ({ key: { ...NO_KEY, ...addressOf(lines[0]!), ...key }, ...partsOf(lines) })) },
       },
     });
   });

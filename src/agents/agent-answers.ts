@@ -3,7 +3,7 @@ import { numberOf } from '../data/postgres/version-stamp';
 import type { LinkService } from '../domain/access/link-service';
 import type { ReadRange } from '../domain/audit/audit-service';
 import { InputError, toAppError } from '../errors';
-import { chosenColumns, namesOfConditions, toFileLayout, type FileQuery } from '../formats/file-address';
+import { chosenColumns, daysOf, namesOfConditions, toFileLayout, type FileQuery } from '../formats/file-address';
 import { toFileAddress } from '../formats/link-address';
 import type { FileResolver, FileSource, FileTotals } from '../resolvers/reports/file-resolver';
 import type { RequestContext } from '../resolvers/request/request-context';
@@ -109,7 +109,7 @@ export class AgentAnswers {
       fault: undefined,
       context,
       hash: null,
-      range: () => toRange(query.changes ? { ...ALL_TIME, pending: 'WITH' } : lineSet, namesOfConditions(query)),
+      range: () => toRange(query.changes ? { ...ALL_TIME, pending: 'WITH' } : { ...lineSet, ...daysOf(query) }, namesOfConditions(query)),
       lines: isOfLines ? firstRows.length : undefined,
       dataVersion,
       refusal: undefined,

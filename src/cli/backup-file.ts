@@ -1,7 +1,7 @@
 import { open, readFile } from 'node:fs/promises';
 import { OperatorError } from '../errors';
-import { openArchive, type OpenArchive } from '../formats/backup-archive';
-import { decrypt, encrypt, INTRO_LENGTH, isEncrypted } from '../formats/backup-encryption';
+import { openArchive, type OpenArchive } from '../formats/backup/backup-archive';
+import { decrypt, encrypt, INTRO_LENGTH, isEncrypted } from '../formats/backup/backup-encryption';
 import { firstLineOf, readNewPassword, readPassword, type Terminal } from './terminal';
 
 /** The options of commands that read or write an encrypted file. */

@@ -4,6 +4,7 @@ import { numberOf, toPlace } from '../data/postgres/version-stamp';
 import { FileCount } from '../domain/audit/file-count';
 import { AppError, InputError } from '../errors';
 import {
+  daysOf,
   fileOptionNames,
   fileReports,
   formatKeptAddress,
@@ -160,7 +161,8 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
   const reading: DoorReading = {
     operation: { door: 'file', name: request.path.slice(1), hash: null },
     // A change tells where a line came from and where it went, so that it reads lines of all days.
-    range: () => toRange({ ...(file.query.changes ? ALL_LINES : file.lineSet), conditions: namesOfConditions(file.query) }),
+    range: () =>
+      toRange({ ...file.lineSet, ...(file.query.changes ? ALL_LINES : daysOf(file.query)), conditions: namesOfConditions(file.query) }),
     areInHeaders: totalsBefore !== undefined,
     ...(isFile && {
       lines: () => (file.facts.report === 'deposit-summary' ? undefined : (totals()?.lines ?? file.rows.rowCount?.())),

@@ -1,6 +1,5 @@
 import { InputError } from '../errors';
-import { ALL_TIME, describeDateFault, isLocalDate, type LocalDate } from '../values/dates';
-import { describeMoneyFault, isMoney } from '../values/money';
+import { ALL_TIME, type LocalDate } from '../values/dates';
 import { valueAt } from '../values/paths';
 import type { FileFormat } from '../values/file-formats';
 import { periodNames, type FindDates, type PeriodDates, type PeriodName } from '../values/periods';
@@ -8,6 +7,24 @@ import { AS_OF_FORM, asOfNames, formatAsOf, parseAsOf, toStateCondition, type As
 import { changeClasses, type ChangeClass } from '../values/change-classes';
 import { changeColumns, lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
 import { createFileLayout, type FileColumns, type FileLayout } from './file-format';
+import {
+  amount,
+  choice,
+  date,
+  flag,
+  id,
+  isName,
+  list,
+  month,
+  name,
+  number,
+  parameter,
+  readValue,
+  word,
+  writeText,
+  type Parameter,
+} from './file-parameters';
+import { figureRanges, RANGE_ENDS, type GroupConditionsInput } from './group-conditions';
 import {
   dateBases,
   lineConditions,
@@ -57,6 +74,10 @@ export interface FileQuery {
   readonly groupBy?: readonly GroupBy[] | undefined;
   /** The first month of a summary's quarters and years, 1 to 12. */
   readonly fiscalYearStart?: number;
+  /** The period whose figures stand beside those of a summary. */
+  readonly compareWith?: PeriodDates | undefined;
+  /** The conditions on the groups of a summary. */
+  readonly having?: GroupConditionsInput | undefined;
   /** The names of the columns, in order; undefined for the usual columns. */
   readonly columns?: readonly string[] | undefined;
 }
@@ -74,60 +95,6 @@ export interface FileOptions {
    */
   readonly totals?: TotalsOption;
 }
-
-/**
- * A text in an address. Nothing is no text, because a script writes it where a value is missing. Quotes around a text are taken off, so
- * that `""` stands for the empty text. `writeText` writes one.
- */
-export function readText(text: string): string | undefined {
-  if (text === '') return undefined;
-  return isQuoted(text) ? text.slice(1, -1) : text;
-}
-const writeText = (text: string): string => (text === '' || isQuoted(text) ? `"${text}"` : text);
-const isQuoted = (text: string): boolean => /^".*"$/s.test(text);
-
-/** True for a text that may begin a donor's name. Nothing is left of any other one. */
-const isName = (text: string | undefined): boolean => text !== undefined && /[\p{L}\p{M}\p{N}]/u.test(text);
-
-/** A parameter of a file's address, and the path of its value in a FileQuery. */
-interface Parameter {
-  readonly path: readonly string[];
-  readonly read: (text: string) => unknown;
-  /** Writes a value that is no text, number or truth value. */
-  readonly write?: (value: unknown) => string;
-  readonly expected: string;
-  /** Describes the fault of a single value, when that says more than `expected`. */
-  readonly describeFault?: (text: string) => string;
-  readonly isList?: boolean;
-}
-
-const parameter =
-  (expected: string, read: (text: string) => unknown) =>
-  (...path: string[]): Parameter => ({ path, read, expected });
-const list = (parameter: Parameter): Parameter => ({ ...parameter, isList: true });
-
-const word = parameter('a text; "" stands for the empty one', readText);
-const id = parameter('an id', (value) => readText(value) || undefined);
-const name = parameter('given once, with a letter or a digit', (value) => [readText(value)].find(isName));
-const date = (...path: string[]): Parameter => ({
-  path,
-  read: (value) => (isLocalDate(value) ? value : undefined),
-  expected: 'a date YYYY-MM-DD',
-  describeFault: describeDateFault,
-});
-const amount = (...path: string[]): Parameter => ({
-  path,
-  read: (value) => (isMoney(value) ? value : undefined),
-  expected: 'an amount like 10.00',
-  describeFault: describeMoneyFault,
-});
-const number = parameter('a number', (value) =>
-  /^-?[0-9]{1,16}$/.test(value) && Number.isSafeInteger(Number(value)) ? Number(value) : undefined,
-);
-const month = parameter('a month from 1 to 12', (value) => (/^([1-9]|1[0-2])$/.test(value) ? Number(value) : undefined));
-const flag = parameter('true or false', (value) => (value === 'true' ? true : value === 'false' ? false : undefined));
-const choice = (...choices: readonly string[]) =>
-  parameter(`${choices.slice(0, -1).join(', ')} or ${choices.at(-1)!}`, (value) => choices.find((each) => each === value));
 
 const CONDITION_TYPES = {
   date,
@@ -159,6 +126,18 @@ const PERIOD_PARAMETERS: Readonly<Record<string, Parameter>> = {
   ),
   pending: choice(...pendingChoices)('lines', 'pending'),
 };
+const COMPARED_DATES = ['compare_start_date', 'compare_end_date'] as const;
+const FIGURE_TYPES = { count: number, amount, date };
+/** The parameters that compare a summary with another period and choose its groups. */
+const GROUP_PARAMETERS: Readonly<Record<string, Parameter>> = {
+  [COMPARED_DATES[0]]: date('compareWith', 'startDate'),
+  [COMPARED_DATES[1]]: date('compareWith', 'endDate'),
+  ...Object.fromEntries(
+    figureRanges.flatMap(({ type, path, parameter: beginning }) =>
+      RANGE_ENDS[type].map((end) => [`${beginning}_${end}`, FIGURE_TYPES[type]('having', ...path, end)]),
+    ),
+  ),
+};
 const LINE_PARAMETERS = { ...PERIOD_PARAMETERS, [asOfNames.file]: state('lines', 'asOf') };
 /** The reports that files are of, by their names in addresses, each with its parameters. */
 const PARAMETERS = {
@@ -167,6 +146,7 @@ const PARAMETERS = {
     ...LINE_PARAMETERS,
     group_by: list(choice(...groupBys)('groupBy')),
     fiscal_year_start: month('fiscalYearStart'),
+    ...GROUP_PARAMETERS,
   },
   'deposit-changes': {
     from: state('changes', 'from'),
@@ -201,10 +181,26 @@ export const reportOf = ({ groupBy, changes }: Pick<FileQuery, 'groupBy' | 'chan
 
 const parametersOf = (report: FileReport): Readonly<Record<string, Parameter>> => PARAMETERS[report];
 
+/** The first and the last day that the lines of a file are of: with a period that is compared, those of both together. */
+export function daysOf({ lines, compareWith }: FileQuery): PeriodDates {
+  const [starts, ends] = [
+    [lines.startDate, compareWith?.startDate ?? lines.startDate],
+    [lines.endDate, compareWith?.endDate ?? lines.endDate],
+  ];
+  return { startDate: starts.toSorted()[0]!, endDate: ends.toSorted()[1]! };
+}
+
 /** The columns that a file can have. */
-export function columnsOf({ groupBy, changes, lines }: Pick<FileQuery, 'groupBy' | 'changes' | 'lines'>): ColumnChoice {
+export function columnsOf({
+  groupBy,
+  changes,
+  lines,
+  compareWith,
+}: Pick<FileQuery, 'groupBy' | 'changes' | 'lines' | 'compareWith'>): ColumnChoice {
   if (changes) return changeColumns;
-  return groupBy ? summaryColumns(groupBy) : lineColumns((lines.pending ?? (lines.includePending ? 'WITH' : 'WITHOUT')) !== 'WITHOUT');
+  return groupBy
+    ? summaryColumns(groupBy, compareWith !== undefined)
+    : lineColumns((lines.pending ?? (lines.includePending ? 'WITH' : 'WITHOUT')) !== 'WITHOUT');
 }
 
 /** The chosen columns of a file, in their order. */
@@ -229,6 +225,8 @@ export function parseFileQuery(report: FileReport, address: QueryString, findDat
     if (value !== undefined) put(query, parameter.path, value);
     else if (NEEDED.includes(name)) throw new InputError(`${name} is missing`);
   }
+  const lacking = COMPARED_DATES.find((name) => given[name] === undefined);
+  if (query.compareWith !== undefined && lacking !== undefined) throw new InputError(`${lacking} is missing: a period has two dates`);
   const columns = given[COLUMNS];
   const read = query as unknown as FileQuery;
   return columns === undefined ? read : { ...read, columns: parseColumns(columns, columnsOf(read)) };
@@ -347,8 +345,10 @@ export function findUnmet(query: FileQuery): string | undefined {
 
 /** The parameters of the conditions that a file has, without their values, which may be personal, and its groupings. */
 export const namesOfConditions = (query: FileQuery): string[] => [
-  ...Object.entries(PERIOD_PARAMETERS)
-    .filter(([name, { path }]) => (path.includes('filter') || name === 'pending') && (parameterAt(query, path) ?? '') !== '')
+  ...Object.entries({ ...PERIOD_PARAMETERS, ...GROUP_PARAMETERS })
+    .filter(
+      ([name, { path }]) => (path[1] === 'filter' || path[0] !== 'lines' || name === 'pending') && (parameterAt(query, path) ?? '') !== '',
+    )
     .map(([name]) => name),
   ...(query.lines.dateBasis === 'TRANSACTION_DATE' ? [transactionDateNames.file] : []),
   ...(query.lines.asOf ? [toStateCondition(asOfNames.file, query.lines.asOf)] : []),
@@ -361,15 +361,6 @@ export const namesOfConditions = (query: FileQuery): string[] => [
 function assertKnown(given: QueryString, names: readonly string[]): void {
   const unknown = Object.keys(given).find((name) => !names.includes(name));
   if (unknown !== undefined) throw new InputError(`there is no parameter ${unknown}`);
-}
-
-function readValue(name: string, { read, expected, describeFault, isList }: Parameter, given: unknown): unknown {
-  if (given === undefined) return undefined;
-  const texts = [given].flat().map(String);
-  const values = texts.map(read);
-  if (describeFault && texts.length === 1 && values[0] === undefined) throw new InputError(`${name}: ${describeFault(texts[0]!)}`);
-  if (values.includes(undefined) || (values.length !== 1 && !isList)) throw new InputError(`${name} must be ${expected}`);
-  return isList ? values : values[0];
 }
 
 /** Reads names of columns, in order. A word such as `all` or `v2` stands for several columns. Throws INVALID_PARAMETERS. */

@@ -1,7 +1,7 @@
 import { extraNames, LATE, lineFields, lineNames, moneyNames, v2Names, type FieldType, type LineName } from '../line/line-fields';
 import type { RowColumn } from '../rows/row-template';
 import type { FileColumns, FileObject } from './file-format';
-import { groupColumns, type GroupBy } from './line-groups';
+import { groupColumns, groupContact, type GroupBy } from './line-groups';
 
 const text = (field: string) => ({ field, kind: 'text' }) as const;
 const freeText = (field: string) => ({ field, kind: 'text', freeText: true }) as const;
@@ -68,21 +68,43 @@ const AMOUNTS = {
   transaction_net_amount: 'byTransaction.netAmount',
 };
 const SHARES = { allocation_amount: 'byAllocation.amount' };
+const GIFT_DATES = { first_gift: 'firstGift', last_gift: 'lastGift' };
 
-function figures(part: 'all' | 'posted' | 'pending', prefix = ''): FileColumns {
-  const columns = (of: Readonly<Record<string, string>>, column: (field: string) => RowColumn) =>
-    Object.entries(of).map(([name, field]) => [prefix + name, column(`${part}.${field}`)] as const);
-  return Object.fromEntries([...columns(COUNTS, number), ...columns(AMOUNTS, text), ...columns(SHARES, nullable)]);
-}
+type Part = 'all' | 'posted' | 'pending' | 'compared.all';
+
+const partColumns = (of: Readonly<Record<string, string>>, column: (field: string) => RowColumn, part: Part, prefix: string): FileColumns =>
+  Object.fromEntries(Object.entries(of).map(([name, field]) => [prefix + name, column(`${part}.${field}`)]));
+
+const figures = (part: Part, prefix = ''): FileColumns => ({
+  ...partColumns(COUNTS, number, part, prefix),
+  ...partColumns(AMOUNTS, text, part, prefix),
+  ...partColumns(SHARES, nullable, part, prefix),
+});
+const giftDates = (part: Part, prefix = ''): FileColumns => partColumns(GIFT_DATES, nullable, part, prefix);
 
 const FIGURES = figures('all');
-const PARTS = { ...figures('posted', 'posted_'), ...figures('pending', 'pending_') };
+const COMPARED = figures('compared.all', 'compared_');
+const COMPARED_DATES = giftDates('compared.all', 'compared_');
+const MORE = {
+  ...giftDates('all'),
+  ...{ ...figures('posted', 'posted_'), ...giftDates('posted', 'posted_') },
+  ...{ ...figures('pending', 'pending_'), ...giftDates('pending', 'pending_') },
+};
 
-/** The columns of a summary's file. The usual ones count posted and pending deposits together. */
-export function summaryColumns(groupBy: readonly GroupBy[]): ColumnChoice {
+/**
+ * The columns of a summary's file. The usual ones count posted and pending deposits together, also in the period that is compared. They stay as they are: a file of the usual
+ * columns is made again from an address that names none.
+ */
+export function summaryColumns(groupBy: readonly GroupBy[], isCompared: boolean): ColumnChoice {
   const keys = groupBy.map(keyColumns);
-  const usual = Object.assign({}, ...keys, FIGURES) as FileColumns;
-  const all = { ...usual, ...PARTS };
+  const usual = Object.assign({}, ...keys, FIGURES, isCompared ? COMPARED : {}) as FileColumns;
+  const contact = Object.fromEntries(
+    groupContact(groupBy).map((name) => {
+      const { field, type } = lineFields[name];
+      return [name, COLUMNS[type](`key.${field}`)];
+    }),
+  );
+  const all = { ...(Object.assign({}, ...keys) as FileColumns), ...contact, ...usual, ...MORE, ...(isCompared && COMPARED_DATES) };
   return { usual, all, groups: { all: Object.keys(all) } };
 }
 

@@ -1,5 +1,15 @@
-import { donorTexts, lineFields, type FieldOf, type LineField, type LineName, type LineValues } from '../line/line-fields';
+import {
+  donorTexts,
+  lineFields,
+  namesOf,
+  type FieldOf,
+  type LineField,
+  type LineName,
+  type LineValues,
+  type NamesOf,
+} from '../line/line-fields';
 import { daysBetween, monthsBetween, type LocalDate } from '../values/dates';
+import { personalParameters } from './group-conditions';
 import { conditionNames, isPersonal, lineConditions } from './line-conditions';
 
 /** The parts of time that group lines by a date. A week is named by its Monday; a month, a quarter and a year by their first day. */
@@ -24,7 +34,11 @@ export type FieldGroup = keyof typeof fieldGroups;
 export type GroupBy = TimeGroup | FieldGroup;
 export const groupBys: readonly GroupBy[] = [...timeGroups, ...(Object.keys(fieldGroups) as FieldGroup[])];
 
-type GroupField = FieldOf<(typeof fieldGroups)[FieldGroup][number]>;
+/** The fields of a donor that a group by donor may tell beside its names: the address, the phone number and the email address. */
+export type ContactName = Exclude<NamesOf<'donor'>, (typeof fieldGroups)['DONOR'][number]>;
+const contactNames = namesOf('donor').filter((name): name is ContactName => !fieldGroups.DONOR.some((each) => each === name));
+
+type GroupField = FieldOf<(typeof fieldGroups)[FieldGroup][number] | ContactName>;
 /** The values that all lines of a group share. It has only the fields of the groupings that were asked for. */
 export type GroupKey = { readonly [By in TimeGroup as Lowercase<By>]?: LocalDate } & { readonly [Field in GroupField]?: LineValues[Field] };
 
@@ -35,6 +49,16 @@ export function groupColumns(by: GroupBy): readonly (readonly [name: string, col
   if (isFieldGroup(by)) return fieldGroups[by].map((name) => [name, lineFields[name]]);
   const part = by.toLowerCase();
   return [[part, { field: part, type: 'date' }]];
+}
+
+/**
+ * The contact that groups may tell, by its fields. It is that of the donor in the state that is asked for, and none of the columns of groups.
+ * A grouping by city or state tells that field itself.
+ */
+export function groupContact(groupBy: readonly GroupBy[]): readonly ContactName[] {
+  if (!groupBy.includes('DONOR')) return [];
+  const told = groupBy.flatMap((by) => groupColumns(by).map(([name]) => name));
+  return contactNames.filter((name) => !told.includes(name));
 }
 
 /** True for groupings that tell donors apart, which need the privilege to read donors. */
@@ -70,4 +94,5 @@ export const GROUPED_BY = 'group_by=';
 /** True when one of the conditions or groupings of a file, by their names in its address, tells donors apart. */
 export const tellsDonorsByName = (names: readonly string[]): boolean =>
   conditionNames.some((name) => isPersonal(name) && names.includes(lineConditions[name].parameter)) ||
+  personalParameters.some((name) => names.includes(name)) ||
   groupBys.some((by) => groupsTellDonors([by]) && names.includes(GROUPED_BY + by));

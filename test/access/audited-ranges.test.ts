@@ -152,3 +152,14 @@ test('the audit has the choice of pending deposits that all fields of an operati
     expect((await readAudit(gateway, organization)).at(-1)!.pending).toBe(expected);
   }
 });
+
+test('an auditor learns by which figures donors were chosen, and of which periods', async () => {
+  const compare = `compareWith: { ${MARCH} }`;
+  const having = 'having: { lines: { min: 1 } firstGift: { from: $from } compared: { transactionAmount: { max: "5.00" } } }';
+  const query = `query Chosen($from: LocalDate! = "2024-01-02") { depositSummary(${JANUARY}, groupBy: [DONOR], ${compare}, ${having}) { groups { totalCount } } }`;
+  expect(await rangeOf(query)).toEqual(TO_MARCH);
+  const found = await readAudit(gateway, organization);
+  expect(found.find(({ operation }) => operation === 'Chosen')?.conditions).toEqual([
+    ...['having.compared.transactionAmount.max', 'having.firstGift.from', 'having.lines.min'],
+  ]);
+});

@@ -58,6 +58,7 @@ const INNER_ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['schema'],
     ['postgres'],
   ],
+  formats: [['.'], ['backup']],
   rows: [['.', 'assembly']],
 };
 /** More files than these are a drawer. */

@@ -35,7 +35,7 @@ function listCommands(): string[] {
 
 /** The columns of files, after the kind of the file: `changes before_amount`. */
 function listColumns(): string[] {
-  const summary = Object.assign({}, ...groupBys.map((group) => summaryColumns([group]).all)) as object;
+  const summary = Object.assign({}, ...groupBys.map((group) => summaryColumns([group], true).all)) as object;
   const files = { lines: lineColumns(true).all, summary, changes: changeColumns.all };
   return Object.entries(files).flatMap(([file, columns]) => Object.keys(columns).map((name) => `${file} ${name}`));
 }

@@ -105,6 +105,18 @@ describe("the documents' tables are those of the gateway", () => {
     expect((await get(`/export/deposit-changes.csv?${query('period', 'as_of', 'late', ...OF_SUMMARIES)}`)).status).toBe(200);
   });
 
+  test('a script finds every range of a figure by which groups are chosen', async () => {
+    const rows = tableOf(sectionOf(files, 'Chosen groups'), 'parameters');
+    expect(rows.map(([, path]) => path!).sort()).toEqual([...new Set(leavesOf('FigureRanges').map((path) => path.split('.')[0]!))].sort());
+    const parameters = names(first(rows));
+    const toSnake = (path: string): string => path.replace('.', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    expect(parameters.toSorted()).toEqual(leavesOf('FigureRanges').map(toSnake).sort());
+    const valueOf = (name: string): string => (/_gift_/.test(name) ? '2024-01-01' : name.includes('amount') ? '1.00' : '1');
+    const query = parameters.flatMap((name) => [`${name}=${valueOf(name)}`, `compared_${name}=${valueOf(name)}`]).join('&');
+    const compared = 'compare_start_date=2023-01-01&compare_end_date=2023-12-31';
+    expect((await get(`/export/deposit-summary.csv?${RANGE}&group_by=MONTH&${compared}&${query}`)).status).toBe(200);
+  });
+
   test('a script finds every named period', async () => {
     const documented = first(tableOf(sectionOf(files, 'Periods'), 'period'));
     const { errors } = (await (await get('/export/deposit-details.csv?period=noon')).json()) as { errors: [{ error: string }] };

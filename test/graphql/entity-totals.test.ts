@@ -6,7 +6,7 @@ const LINES = summaryBook(150);
 const { totalsOf } = createOracle(LINES);
 const AMOUNTS = '{ amount feeAmount netAmount }';
 const SHARES = 'byAllocation { amount known inferred unknown }';
-const TOTALS = `{ lines transactions deposits donors splitTransactions byLine ${AMOUNTS} byTransaction ${AMOUNTS} ${SHARES} }`;
+const TOTALS = `{ lines transactions deposits donors splitTransactions byLine ${AMOUNTS} byTransaction ${AMOUNTS} ${SHARES} firstGift lastGift }`;
 
 const gateway = openWatchedGateway({ lines: LINES });
 const { organization } = gateway.store;
@@ -46,11 +46,20 @@ describe('totals of records', () => {
     for (const { designationId, totals } of designations.nodes) {
       expect([designationId, totals]).toEqual([
         designationId,
-        totalsOf(chosen.filter(({ designation_id }) => designation_id === designationId)),
+        totalsOf(
+          chosen.filter(({ designation_id }) => designation_id === designationId),
+          by,
+        ),
       ]);
     }
     for (const { donorId, totals } of donors.nodes) {
-      expect([donorId, totals]).toEqual([donorId, totalsOf(chosen.filter(({ donor_id }) => donor_id === donorId))]);
+      expect([donorId, totals]).toEqual([
+        donorId,
+        totalsOf(
+          chosen.filter(({ donor_id }) => donor_id === donorId),
+          by,
+        ),
+      ]);
     }
     expect([designations.nodes.length, donors.nodes.length > 5]).toEqual([5, true]);
   });

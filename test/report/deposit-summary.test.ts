@@ -9,7 +9,7 @@ const { totalsOf, partsOf, linesOfGift } = createOracle(LINES);
 const DATES = 'startDate: "2024-01-01", endDate: "2024-12-31"';
 const RANGE = `${DATES}, pending: WITH`;
 const AMOUNTS = '{ amount feeAmount netAmount }';
-const TOTALS = `{ lines transactions deposits donors splitTransactions byLine ${AMOUNTS} byTransaction ${AMOUNTS} byAllocation { amount known inferred unknown } }`;
+const TOTALS = `{ lines transactions deposits donors splitTransactions byLine ${AMOUNTS} byTransaction ${AMOUNTS} byAllocation { amount known inferred unknown } firstGift lastGift }`;
 const PARTS = `all ${TOTALS} posted ${TOTALS} pending ${TOTALS}`;
 
 const gateway = openGateway({ lines: LINES });
@@ -113,13 +113,15 @@ describe('a summary', () => {
     ['DAY', 'DAY'],
   ])('by %s %s %s has the totals of each group, in order', async (...groupBy: string[]) => {
     const inOrder = groupsOf(LINES, groupBy);
+    // A group by donor tells the donor's address too.
+    const addressOf = ({ city, state }: SummaryLine) => (groupBy.includes('DONOR') ? { city, state } : {});
     expect(
       await ask(`{ depositSummary(${RANGE}, groupBy: [${groupBy.join(', ')}]) {
           all { lines } groups(first: 1000) { nodes { key { ${Object.keys(NO_KEY).join(' ')} } ${PARTS} } } } }`),
     ).toEqual({
       depositSummary: {
         all: { lines: LINES.length },
-        groups: { nodes: inOrder.map(({ key, lines }) => ({ key: { ...NO_KEY, ...key }, ...partsOf(lines) })) },
+        groups: { nodes: inOrder.map(({ key, lines }) => ({ key: { ...NO_KEY, ...addressOf(lines[0]!), ...key }, ...partsOf(lines) })) },
       },
     });
   });
@@ -154,7 +156,7 @@ describe('a summary by the dates of transactions', () => {
       expect(
         await ask(`{ depositSummary(${DAYS}, ${BASIS}, groupBy: [${groupBy.join(', ')}]) {
           all ${TOTALS} groups(first: 1000) { nodes { key { ${Object.keys(nodes[0]!.key).join(' ')} } all ${TOTALS} } totalCount } } }`),
-      ).toEqual({ depositSummary: { all: totalsOf(given), groups: { nodes, totalCount: nodes.length } } });
+      ).toEqual({ depositSummary: { all: totalsOf(given, 'transaction_date'), groups: { nodes, totalCount: nodes.length } } });
     },
   );
 
@@ -175,7 +177,7 @@ describe('a summary by the dates of transactions', () => {
     };
     expect(own).toEqual({
       digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-      compared: { all: totalsOf(earlier) },
+      compared: { all: totalsOf(earlier, 'transaction_date') },
       groups: { nodes: [{ compared: { all: { lines: earlier.length } } }] },
     });
     const nodes = given.map(({ allocation_id }) => ({ allocationId: allocation_id }));

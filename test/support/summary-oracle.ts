@@ -26,14 +26,57 @@ export const summaryBook = (transactions: number): SummaryLine[] =>
     };
   });
 
+/** A donor's address, all of whose parts tell the donor. */
+const addressOf = (donor: number) =>
+  donor === 0
+    ? { address1: '', address2: '', address3: '', zip: '', phone: '', email_address: '' }
+    : {
+        ...{ address1: `${donor} Main Street`, address2: donor % 3 === 0 ? `Apt ${donor}` : '', address3: '' },
+        ...{ zip: String(62700 + donor), phone: `555-${1000 + donor}`, email_address: `donor${donor}@example.org` },
+      };
+
+/** A number from 0 to 1 that follows from the seed and the place, as if it were random. */
+const randomAt = (seed: number, at: number): number => {
+  const value = Math.sin(seed * 7919 + at * 104_729) * 43_758.5453;
+  return value - Math.floor(value);
+};
+
+/** The lines of a book whose gifts are in any deposit and by any donor, so that donors give in some months alone. Donors have addresses. */
+export function shuffledBook(transactions: number, seed: number): SummaryLine[] {
+  const lines = summaryBook(transactions);
+  const gifts = [...new Map(lines.map((line) => [line.transaction_id, line])).values()];
+  return lines.map((line) => {
+    const at = Number(line.transaction_id.slice(1));
+    const [deposit, donor] = [seed, seed + 1].map((each) => gifts[Math.floor(randomAt(each, at) * gifts.length)]!) as [
+      SummaryLine,
+      SummaryLine,
+    ];
+    const { deposit_id, deposit_date, deposit_status } = deposit;
+    const { donor_id, donor_first_name, donor_last_name, city, state } = donor;
+    return {
+      ...line,
+      ...{ deposit_id, deposit_date, deposit_status },
+      ...{ donor_id, donor_first_name, donor_last_name, city, state, ...addressOf(donor_id) },
+    };
+  });
+}
+
 export const toCents = (amount: string): number => Math.round(Number(amount) * 100);
 export const toMoney = (cents: number): string => (cents / 100).toFixed(2);
+
+type DateField = 'deposit_date' | 'transaction_date';
+
+/** The first and the last date of lines. */
+function boundsOf(lines: readonly BookLine[], field: DateField) {
+  const dates = lines.map((line) => line[field]).sort();
+  return { firstGift: dates[0] ?? null, lastGift: dates.at(-1) ?? null };
+}
 
 /** The figures of some of the lines, as a plain reading of the lines gives them. */
 export function createOracle(book: readonly BookLine[]) {
   const linesOfGift = new Map(book.map(({ transaction_id: id }) => [id, book.filter(({ transaction_id }) => transaction_id === id)]));
 
-  function totalsOf(lines: readonly BookLine[]) {
+  function totalsOf(lines: readonly BookLine[], date: DateField = 'deposit_date') {
     const transactions = new Map(lines.map((line) => [line.transaction_id, line]));
     const amounts = (of: readonly BookLine[]) => {
       const sum = (field: 'amount' | 'fee_amount' | 'net_amount') => toMoney(of.reduce((total, line) => total + toCents(line[field]), 0));
@@ -57,6 +100,7 @@ export function createOracle(book: readonly BookLine[]) {
         inferred: alone.length,
         unknown: lines.length - shares.length,
       },
+      ...boundsOf(lines, date),
     };
   }
 
@@ -131,3 +175,69 @@ export function groupsOf(lines: readonly SummaryLine[], groupBy: readonly string
         .find((result) => result !== 0) ?? 0,
   );
 }
+
+/** The totals of lines, as the oracle gives them. */
+export type OracleTotals = ReturnType<ReturnType<typeof createOracle>['totalsOf']>;
+
+const SUMS = /^(line|transaction)(Fee|Net)?Amount$/;
+/** A figure of totals by its name in `having`: amounts in cents, and null where it is not known. */
+export function figureOf(totals: OracleTotals, name: string): number | string | null {
+  const [, by, part = ''] = SUMS.exec(name) ?? [];
+  if (by) {
+    const amounts = by === 'line' ? totals.byLine : totals.byTransaction;
+    return toCents(amounts[`${part.toLowerCase()}${part === '' ? 'amount' : 'Amount'}` as keyof typeof amounts]);
+  }
+  if (name === 'allocationAmount') return totals.byAllocation.amount === null ? null : toCents(totals.byAllocation.amount);
+  return totals[name as 'lines' | 'firstGift'];
+}
+
+/** The ends of the range that a condition asks of a figure. */
+export interface OracleRange {
+  readonly figure: string;
+  readonly isCompared: boolean;
+  readonly least?: number | string | undefined;
+  readonly greatest?: number | string | undefined;
+}
+
+/** True for a group whose figures lie in all of the ranges. */
+export const meets = (ranges: readonly OracleRange[], own: OracleTotals, compared: OracleTotals): boolean =>
+  ranges.every(({ figure, isCompared, least, greatest }) => {
+    const value = figureOf(isCompared ? compared : own, figure);
+    return value !== null && (least === undefined || value >= least) && (greatest === undefined || value <= greatest);
+  });
+
+const isDate = (figure: string): boolean => figure.endsWith('Gift');
+/** A value of a figure as callers write it. */
+const written = (figure: string, value: number | string): string =>
+  isDate(figure) ? `"${value}"` : figure.endsWith('Amount') ? `"${toMoney(Number(value))}"` : String(value);
+
+/** The argument `having` with these ranges. */
+export function toHaving(ranges: readonly OracleRange[]): string {
+  const of = (side: boolean): string =>
+    ranges
+      .filter(({ isCompared }) => isCompared === side)
+      .map(({ figure, least, greatest }) => {
+        const [first, last] = isDate(figure) ? ['from', 'to'] : ['min', 'max'];
+        const ends = [
+          least === undefined ? '' : `${first}: ${written(figure, least)}`,
+          greatest === undefined ? '' : `${last}: ${written(figure, greatest)}`,
+        ];
+        return `${figure}: { ${ends.join(' ')} }`;
+      })
+      .join(' ');
+  return `having: { ${of(false)} ${ranges.some(({ isCompared }) => isCompared) ? `compared: { ${of(true)} }` : ''} }`;
+}
+
+/** The same ranges as parameters of a file's address. */
+export const toParameters = (ranges: readonly OracleRange[]): string =>
+  ranges
+    .flatMap(({ figure, isCompared, least, greatest }) => {
+      const name = `${isCompared ? 'compared_' : ''}${figure.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
+      const [first, last] = isDate(figure) ? ['from', 'to'] : ['min', 'max'];
+      const value = (end: number | string): string => written(figure, end).replaceAll('"', '');
+      return [
+        ...(least === undefined ? [] : [`${name}_${first}=${value(least)}`]),
+        ...(greatest === undefined ? [] : [`${name}_${last}=${value(greatest)}`]),
+      ];
+    })
+    .join('&');

@@ -10,7 +10,7 @@ import {
 } from '../../domain/backup/backup-service';
 import { rewriteTables, type TableRewrite } from '../../data/schema/table-rewrite';
 import { OperatorError } from '../../errors';
-import type { BackupManifest, OpenArchive } from '../../formats/backup-archive';
+import type { BackupManifest, OpenArchive } from '../../formats/backup/backup-archive';
 import type { Services } from '../../services';
 import { buildDatabase, findOuterPlace, withScratchDatabase, type OpenDatabase } from '../../databases';
 import { createEncryption, openBackupFile, type PassphraseOptions } from '../backup-file';

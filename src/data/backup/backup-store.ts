@@ -1,5 +1,5 @@
 import { Client, escapeIdentifier, type QueryResultRow } from 'pg';
-import type { BackupManifest, BackupSequence, BackupTable, TablePiece } from '../../formats/backup-archive';
+import type { BackupManifest, BackupSequence, BackupTable, TablePiece } from '../../formats/backup/backup-archive';
 import { destroyConnection } from '../postgres/client-session';
 import { CopyQuery } from '../reading/copy-query';
 import { PROBE_MS, type DatabaseAddress } from '../postgres/database';

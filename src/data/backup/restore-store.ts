@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { Client, escapeIdentifier } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { OperatorError } from '../../errors';
-import type { BackupManifest, BackupTable, TablePiece } from '../../formats/backup-archive';
+import type { BackupManifest, BackupTable, TablePiece } from '../../formats/backup/backup-archive';
 import type { DatabaseAddress } from '../postgres/database';
 import { rethrowTranslated, toDataSourceError } from '../postgres/database-errors';
 import { applyMigrations, listMigrationNames } from '../schema/migrations';

@@ -51,7 +51,7 @@ export function whereInside(lineSet: LineSet): Prisma.Sql {
 }
 
 /** The condition on the lines of a state. Those of the newest one are in a partition of their own. */
-function whereState(state: VersionStamp | undefined): Prisma.Sql {
+export function whereState(state: VersionStamp | undefined): Prisma.Sql {
   if (state === undefined) return raw(IS_CURRENT);
   const number = numberOf(state);
   return sql`since <= ${number}::bigint AND until > ${number}::bigint`;

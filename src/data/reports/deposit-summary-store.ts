@@ -1,16 +1,25 @@
 import type { QueryResultRow } from 'pg';
-import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../../formats/line-groups';
+import { groupFigures, type GroupCondition, type GroupFigure } from '../../formats/group-conditions';
+import { groupColumns, groupsTellDonors, type ContactName, type GroupBy, type GroupKey } from '../../formats/line-groups';
 import { Prisma } from '../../generated/prisma/client';
 import type { LocalDate } from '../../values/dates';
-import { DATE_COLUMNS, whereLines, type LineSet } from '../books/line-set';
+import { lineFields } from '../../line/line-fields';
+import { DATE_COLUMNS, whereLines, whereState, type LineSet } from '../books/line-set';
 import { toArrayLiteral } from '../postgres/value-list';
 import { keyFields, selectPage, type KeyOrder, type KeysetPage } from '../postgres/keyset';
 import type { ReportSnapshot } from '../reading/report-snapshot';
 import { groupings, groupValues, labelOf, moveOf } from './summary-groupings';
 
-/** The counts that cost a pass of their own over the lines, and are made only when they are asked for. */
-export const costlyCounts = ['deposits', 'donors'] as const;
-export type CostlyCount = (typeof costlyCounts)[number];
+/** The figures that cost time of their own, and are made only when they are asked for: two counts a pass over the lines, two dates a twentieth. */
+export const extraFigures = ['deposits', 'donors', 'firstGift', 'lastGift'] as const;
+export type ExtraFigure = (typeof extraFigures)[number];
+
+/** What costs more than the figures of groups, and is read only when it is asked for. */
+export interface AskedOfGroups {
+  readonly extras: readonly ExtraFigure[];
+  /** The contact of each group's donor. */
+  readonly contact: readonly ContactName[];
+}
 
 /** Counts and exact sums over the lines of a line set. Amounts are text with two decimals. */
 export interface SummaryRow {
@@ -33,6 +42,9 @@ export interface SummaryRow {
   readonly transactionNetAmount: string;
   /** The sum of the shares that are known or inferred; null when there are none. */
   readonly allocationAmount: string | null;
+  /** The first and the last date of the lines, of deposits or of transactions as the line set says. Missing where they were not asked for. */
+  readonly firstGift?: LocalDate | null;
+  readonly lastGift?: LocalDate | null;
   /** Allocations whose share the books state. */
   readonly knownAllocations: number;
   /** Allocations without a stated share that are the only one of their gift, so that the share is the gift's amount. */
@@ -56,6 +68,8 @@ export interface SummaryQuestion {
   readonly fiscalYearStart: number;
   /** The period whose figures stand beside those of the line set. */
   readonly compareWith?: Period | undefined;
+  /** The conditions that all groups meet by the figures of their part ALL; undefined for all groups. */
+  readonly having?: readonly GroupCondition[] | undefined;
 }
 
 const { sql, raw, join, empty } = Prisma;
@@ -76,12 +90,15 @@ const FIGURES: Readonly<Record<string, string>> = {
   knownAllocations: 'count(allocation_amount) FILTER (WHERE NOT allocation_amount_inferred)',
   inferredAllocations: 'count(*) FILTER (WHERE allocation_amount_inferred)',
 };
-const COUNTS: Readonly<Record<CostlyCount, string>> = {
+const EXTRAS: Readonly<Record<ExtraFigure, string>> = {
   deposits: 'count(*) FILTER (WHERE line_of_deposit = 1)',
   donors: 'count(DISTINCT NULLIF(donor_id, 0))',
+  firstGift: 'min(counted_on)',
+  lastGift: 'max(counted_on)',
 };
-/** A figure, as it leaves the database: amounts as exact text, counts as numbers. */
-const toOutput = (name: string): string => `figure."${name}"::${name.endsWith('Amount') ? 'numeric(40, 2)::text' : 'float8'} AS "${name}"`;
+/** The casts with which figures leave the database: amounts as exact text, dates as text, counts as numbers. */
+const CASTS = { count: 'float8', amount: 'numeric(40, 2)::text', date: 'text' } as const;
+const toOutput = (name: string): string => `figure."${name}"::${CASTS[groupFigures[name as GroupFigure] ?? 'count']} AS "${name}"`;
 
 /** The figures that groups can be ordered by. An order by KEY is that of the groups' values. */
 export const groupOrderFields = {
@@ -121,48 +138,75 @@ export interface RowReader {
 }
 
 export class DepositSummaryStore {
-  /** Reads the totals of the whole line set: one row for each part. `without` are the values of groups whose lines are left out. */
+  /**
+   * Reads the totals of the lines of all groups that are chosen: one row for each part. `without` are the values of groups whose lines are
+   * left out.
+   */
   totals(
     question: SummaryQuestion,
-    counts: readonly CostlyCount[],
+    extras: readonly ExtraFigure[],
     snapshot: ReportSnapshot,
     without: readonly GroupKey[] = [],
   ): Promise<readonly SummaryRow[]> {
     const whole = { ...question, groupBy: [] };
-    const left = { groupBy: question.groupBy, keys: without };
-    return snapshot.list<SummaryRow>(sql`WITH ${withFigures(whole, counts, left)} SELECT ${raw(outputOf(whole, counts))} FROM figure`);
+    const chosen = question.having ? sql`chosen AS (${selectChosen(question)}), ` : empty;
+    const figures = withFigures(whole, extras, { question, without });
+    return snapshot.list<SummaryRow>(sql`WITH ${chosen}${figures} SELECT ${raw(outputOf(whole, extras))} FROM figure`);
   }
 
   /** Reads a page of the groups: the rows of each, one after the other, in the order of the groups. */
   groups(
     question: SummaryQuestion,
-    counts: readonly CostlyCount[],
+    asked: AskedOfGroups,
     order: GroupOrder,
     page: KeysetPage,
     rows: RowReader,
   ): Promise<readonly Readonly<GroupRow>[]> {
-    return rows.list<GroupRow>(selectGroups(question, counts, order, page));
+    return rows.list<GroupRow>(selectGroups(question, asked, order, page));
   }
 
   /** Reads all groups in the order of their values, some at a time. */
-  allGroups(question: SummaryQuestion, counts: readonly CostlyCount[], snapshot: ReportSnapshot): AsyncGenerator<GroupRow[]> {
-    return snapshot.batches<GroupRow>(selectGroups(question, counts, { field: 'KEY', isDescending: false }));
+  allGroups(question: SummaryQuestion, asked: AskedOfGroups, snapshot: ReportSnapshot): AsyncGenerator<GroupRow[]> {
+    return snapshot.batches<GroupRow>(selectGroups(question, asked, { field: 'KEY', isDescending: false }));
   }
 
   /** Counts the groups. */
   async countGroups(question: SummaryQuestion, snapshot: ReportSnapshot): Promise<number> {
-    const keys = keysOf(question).join(', ');
-    const [row] = await snapshot.list<{ count: number }>(
-      sql`WITH line AS (${selectLines(question, [])}) SELECT count(*)::float8 AS count FROM (SELECT DISTINCT ${raw(keys)} FROM line) AS found`,
-    );
+    const keys = raw(keysOf(question).join(', '));
+    const groups = question.having
+      ? selectChosen(question)
+      : sql`WITH line AS (${selectLines(question, [])}) SELECT DISTINCT ${keys} FROM line`;
+    const [row] = await snapshot.list<{ count: number }>(sql`SELECT count(*)::float8 AS count FROM (${groups}) AS found`);
     return row!.count;
   }
 }
 
-/** Groups whose lines are left out. */
-interface LeftOut {
-  readonly groupBy: readonly GroupBy[];
-  readonly keys: readonly GroupKey[];
+/** The groups of a question whose lines are added up together: those that meet its conditions, without those that are named. */
+interface SomeGroups {
+  readonly question: SummaryQuestion;
+  readonly without: readonly GroupKey[];
+}
+
+/** The SELECT of the values of the groups that meet the conditions. */
+const selectChosen = (question: SummaryQuestion): Prisma.Sql => sql`WITH ${withFigures(question, [])} ${selectKeys(question)}`;
+
+/** The SELECT over `figure` of the values of the groups that meet the conditions, with further columns of each. */
+function selectKeys(question: SummaryQuestion, ...columns: readonly string[]): Prisma.Sql {
+  const keys = keysOf(question).join(', ');
+  const conditions = (question.having ?? []).map(({ figure, isCompared, compares, value }) => {
+    const type = CONDITION_TYPES[groupFigures[figure]];
+    return sql`${raw(`(${figureOf(figure, isCompared)}) ${compares}`)} ${String(value)}::${raw(type)}`;
+  });
+  const having = conditions.length > 0 ? sql` HAVING ${join(conditions, ' AND ')}` : empty;
+  return sql`SELECT ${raw([keys, ...columns].join(', '))} FROM figure WHERE part = 'ALL' GROUP BY ${raw(keys)}${having}`;
+}
+const CONDITION_TYPES = { count: 'bigint', amount: 'numeric', date: 'date' } as const;
+
+/** A figure of a group, of one of the two periods. A period without lines counts as 0, and has no dates. */
+function figureOf(name: GroupFigure, isCompared: boolean): string {
+  const side = isCompared ? 'is_compared' : 'NOT is_compared';
+  const figure = `max("${name}") FILTER (WHERE ${side})`;
+  return groupFigures[name] === 'date' ? figure : `CASE WHEN bool_or(${side}) THEN ${figure} ELSE 0 END`;
 }
 
 /** The names of the columns that make the groups, in `line` and `figure`. */
@@ -172,7 +216,9 @@ const keysOf = ({ groupBy }: SummaryQuestion): string[] => groupBy.map((_by, ind
  * The common table `figure`: in each group a row for ALL, and rows for POSTED and PENDING when the line set includes both, of the period
  * and of the one that is compared. Without a grouping, all lines are one group.
  */
-function withFigures(question: SummaryQuestion, counts: readonly CostlyCount[], left?: LeftOut): Prisma.Sql {
+function withFigures(question: SummaryQuestion, asked: readonly ExtraFigure[], some?: SomeGroups): Prisma.Sql {
+  const conditions = question.groupBy.length > 0 ? (question.having ?? []) : [];
+  const extras = extraFigures.filter((extra) => asked.includes(extra) || conditions.some(({ figure }) => figure === extra));
   const keys = keysOf(question);
   const all = [...keys, ...(question.compareWith ? ['is_compared'] : [])].join(', ');
   const [part, sets] =
@@ -182,7 +228,7 @@ function withFigures(question: SummaryQuestion, counts: readonly CostlyCount[], 
           `GROUPING SETS ((${[...(all === '' ? [] : [all]), 'deposit_status'].join(', ')}), (${all}))`,
         ]
       : [`'ALL'`, `GROUPING SETS ((${all}))`];
-  const figures = { ...FIGURES, ...Object.fromEntries(counts.map((count) => [count, COUNTS[count]])) };
+  const figures = { ...FIGURES, ...Object.fromEntries(extras.map((extra) => [extra, EXTRAS[extra]])) };
   const columns = [
     ...keys,
     ...question.groupBy.flatMap((by) => groupings[by].labels ?? []).map((column) => `min(${column}) AS ${labelOf(column)}`),
@@ -190,36 +236,55 @@ function withFigures(question: SummaryQuestion, counts: readonly CostlyCount[], 
     `${part} AS part`,
     ...Object.entries(figures).map(([name, expression]) => `${expression} AS "${name}"`),
   ];
-  return sql`line AS (${selectLines(question, counts, left)}),
+  return sql`line AS (${selectLines(question, extras, some)}),
     figure AS (SELECT ${raw(columns.join(', '))} FROM line GROUP BY ${raw(sets)})`;
 }
 
 /** The output of a row of `figure`. */
-function outputOf(question: SummaryQuestion, counts: readonly CostlyCount[]): string {
+function outputOf(question: SummaryQuestion, extras: readonly ExtraFigure[]): string {
   const values = question.groupBy.flatMap((by, index) =>
     groupValues(by, `key_${index + 1}`).map(([field, expression]) => `${expression} AS "${field}"`),
   );
-  return [...values, 'figure.part', 'figure.is_compared AS "isCompared"', ...[...Object.keys(FIGURES), ...counts].map(toOutput)].join(', ');
+  return [...values, 'figure.part', 'figure.is_compared AS "isCompared"', ...[...Object.keys(FIGURES), ...extras].map(toOutput)].join(', ');
 }
 
-function selectGroups(question: SummaryQuestion, counts: readonly CostlyCount[], groupOrder: GroupOrder, page?: KeysetPage): Prisma.Sql {
+function selectGroups(
+  question: SummaryQuestion,
+  { extras, contact }: AskedOfGroups,
+  groupOrder: GroupOrder,
+  page?: KeysetPage,
+): Prisma.Sql {
   const { isDescending } = groupOrder;
   const order = toGroupOrder(question, groupOrder);
   const keys = keysOf(question).join(', ');
   const rank = groupOrderFields[groupOrder.field];
+  const infinity = `'${isDescending ? '-' : ''}Infinity'`;
   const direction = isDescending ? 'DESC' : 'ASC';
   const places = Object.keys(order.columns).map((name) => `${name} ${direction}`);
   // A figure that is not known comes last in both directions.
-  const ranked = `SELECT ${keys}, count(*) OVER () AS groups${rank === null ? '' : `, COALESCE((CASE WHEN bool_or(NOT is_compared) THEN max("${rank}") FILTER (WHERE NOT is_compared) ELSE 0 END)::numeric, '${isDescending ? '-' : ''}Infinity') AS rank`}
-    FROM figure WHERE part = 'ALL' GROUP BY ${keys}`;
+  const ranks = rank === null ? [] : [`COALESCE((${figureOf(rank, false)})::numeric, ${infinity}) AS rank`];
+  const ranked = selectKeys(question, 'count(*) OVER () AS groups', ...ranks);
   const chosen = page
     ? selectPage({ values: sql`*`, from: sql`ranked AS source`, where: sql`true`, order, isDescending, page })
     : sql`SELECT * FROM ranked`;
+  const contacts = contact.map((name) => `numbered.${name} AS "${lineFields[name].field}"`);
   const place = keyFields(order).map((field) => `${field === 'rank' ? 'round(rank, 2)' : field}::text AS "${field}"`);
-  return sql`WITH ${withFigures(question, counts)}, ranked AS (${raw(ranked)}), chosen AS (${chosen}),
-    numbered AS (SELECT *, row_number() OVER (ORDER BY ${raw(places.join(', '))}) AS position FROM chosen)
-    SELECT ${raw([outputOf(question, counts), ...place].join(', '))}, numbered.position::float8 AS position, numbered.groups::float8 AS groups
+  return sql`WITH ${withFigures(question, extras)}, ranked AS (${ranked}), chosen AS (${chosen}),
+    numbered AS (SELECT *, row_number() OVER (ORDER BY ${raw(places.join(', '))}) AS position FROM chosen${withContact(question, contact)})
+    SELECT ${raw([outputOf(question, extras), ...contacts, ...place].join(', '))}, numbered.position::float8 AS position, numbered.groups::float8 AS groups
     FROM numbered JOIN figure USING (${raw(keys)}) ORDER BY numbered.position`;
+}
+
+/**
+ * The join that adds the contact of its donor to each chosen group. All lines of a donor have the same in one state, and the latest of them is
+ * read as a whole, found by an index. Added up with the figures, the texts would take part in the sorting of all lines.
+ */
+function withContact({ groupBy, lineSet: { organizationId, state } }: SummaryQuestion, contact: readonly ContactName[]): Prisma.Sql {
+  if (contact.length === 0) return empty;
+  const donor = raw(`chosen.key_${groupBy.indexOf('DONOR') + 1}`);
+  return sql` LEFT JOIN LATERAL (SELECT ${raw(contact.join(', '))} FROM deposit_line
+      WHERE ${whereState(state)} AND organization_id = ${organizationId}::int AND donor_id = ${donor}
+      ORDER BY deposit_date DESC, allocation_id DESC LIMIT 1) AS contact ON true`;
 }
 
 /**
@@ -227,19 +292,19 @@ function selectGroups(question: SummaryQuestion, counts: readonly CostlyCount[],
  * order of the report, in which an index has the lines, so that most selections sort no more than the lines of a deposit. The dates of the
  * period that is compared are moved to those of the line set, so that both periods fall into the same groups.
  */
-function selectLines(question: SummaryQuestion, counts: readonly CostlyCount[], left?: LeftOut): Prisma.Sql {
+function selectLines(question: SummaryQuestion, extras: readonly ExtraFigure[], some?: SomeGroups): Prisma.Sql {
   const { lineSet, compareWith } = question;
-  const own = selectPeriod(question, counts, lineSet, left);
+  const own = selectPeriod(question, extras, lineSet, some);
   if (!compareWith) return own;
-  const compared = selectPeriod(question, counts, { ...lineSet, ...compareWith, days: undefined }, left);
+  const compared = selectPeriod(question, extras, { ...lineSet, ...compareWith, days: undefined }, some);
   return sql`SELECT *, false AS is_compared FROM (${own}) AS own UNION ALL SELECT *, true FROM (${compared}) AS compared`;
 }
 
 function selectPeriod(
   { lineSet, groupBy, fiscalYearStart }: SummaryQuestion,
-  counts: readonly CostlyCount[],
+  extras: readonly ExtraFigure[],
   period: LineSet,
-  left: LeftOut | undefined,
+  some: SomeGroups | undefined,
 ): Prisma.Sql {
   const toExpression = (by: GroupBy): string => {
     const { expression, moves } = groupings[by].key;
@@ -256,22 +321,32 @@ function selectPeriod(
   const columns = [
     ...groupBy.map((by, index) => `${toExpression(by)} AS key_${index + 1}`),
     ...groupBy.flatMap((by) => groupings[by].labels ?? []),
+    `${DATE_COLUMNS[period.dateBasis]} AS counted_on`,
     'deposit_status, amount, fee_amount, allocation_amount, allocation_amount_inferred',
     numbered(['deposit_date', 'deposit_id', 'transaction_id', ...splitting('transactions')], 'line_of_transaction'),
-    ...(counts.includes('deposits')
+    ...(extras.includes('deposits')
       ? [numbered(['deposit_date', 'deposit_id', ...splitting('deposits', 'transactions')], 'line_of_deposit')]
       : []),
-    ...(counts.includes('donors') ? ['donor_id'] : []),
+    ...(extras.includes('donors') ? ['donor_id'] : []),
   ];
-  const others = left && left.keys.length > 0 ? sql` AND ${notAmong(left, toExpression)}` : empty;
-  return sql`SELECT ${raw(columns.join(', '))} FROM deposit_line WHERE ${whereLines(period)}${others}`;
+  const conditions = [whereLines(period), ...(some ? whereSome(some, toExpression) : [])];
+  return sql`SELECT ${raw(columns.join(', '))} FROM deposit_line WHERE ${join(conditions, ' AND ')}`;
 }
 
-/** The condition on lines that are in none of the groups. */
-function notAmong({ groupBy, keys }: LeftOut, toExpression: (by: GroupBy) => string): Prisma.Sql {
+/** The conditions on the lines of some groups, by their values. */
+function whereSome({ question, without }: SomeGroups, toExpression: (by: GroupBy) => string): Prisma.Sql[] {
+  const values = raw(question.groupBy.map(toExpression).join(', '));
+  return [
+    ...(question.having ? [sql`(${values}) IN (SELECT ${raw(keysOf(question).join(', '))} FROM chosen)`] : []),
+    ...(without.length > 0 ? [sql`(${values}) NOT IN (SELECT * FROM unnest(${keyArrays(question, without)}))`] : []),
+  ];
+}
+
+/** The values of groups as one array for each way of grouping. */
+function keyArrays({ groupBy }: SummaryQuestion, keys: readonly GroupKey[]): Prisma.Sql {
   const arrays = groupBy.map((by) => {
     const [[, { field }]] = groupColumns(by) as [ReturnType<typeof groupColumns>[number]];
     return sql`${toArrayLiteral(keys.map((key) => key[field as keyof GroupKey]!))}::${raw(groupings[by].key.type)}[]`;
   });
-  return sql`(${raw(groupBy.map(toExpression).join(', '))}) NOT IN (SELECT * FROM unnest(${join(arrays)}))`;
+  return join(arrays);
 }

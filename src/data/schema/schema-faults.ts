@@ -1,4 +1,4 @@
-import type { BackupManifest, BackupTable } from '../../formats/backup-archive';
+import type { BackupManifest, BackupTable } from '../../formats/backup/backup-archive';
 import { Prisma } from '../../generated/prisma/client';
 import { listMigrationNames, readMigrations } from './migrations';
 import { PASSING } from './table-catalog';

@@ -1,5 +1,5 @@
 import { escapeIdentifier, type ClientBase } from 'pg';
-import type { BackupTable } from '../../formats/backup-archive';
+import type { BackupTable } from '../../formats/backup/backup-archive';
 
 /**
  * The tables whose rows are no part of a backup. A session or a link that was open when a backup was made must not open again after a

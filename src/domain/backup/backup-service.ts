@@ -4,7 +4,7 @@ import { listMigrationNames } from '../../data/schema/migrations';
 import { RestoreStore } from '../../data/backup/restore-store';
 import { OperatorError } from '../../errors';
 import { formatAnchor } from '../../formats/audit-row';
-import { writeArchive, type BackupManifest, type OpenArchive, type OrganizationFigures } from '../../formats/backup-archive';
+import { writeArchive, type BackupManifest, type OpenArchive, type OrganizationFigures } from '../../formats/backup/backup-archive';
 import type { AuditService } from '../audit/audit-service';
 import { describeFault, type AuditFault } from '../audit/audit-verification';
 import type { BookService } from '../books/book-service';

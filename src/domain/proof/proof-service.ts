@@ -17,7 +17,7 @@ import type { LineDigests } from '../reports/control-totals';
 import type { DepositChangeService } from '../reports/deposit-change-service';
 import { toNarrowedLineSet, type DepositDetailService } from '../reports/deposit-detail-service';
 import type { ErasureService } from '../reports/erasure-service';
-import { toSummaryRows, type DepositSummaryService } from '../reports/deposit-summary-service';
+import { toGrouping, toSummaryRows, type DepositSummaryService } from '../reports/deposit-summary-service';
 import { FileComparison, type FileDifference, type FirstDifference, type OpenFile } from './file-comparison';
 import {
   findDifference,
@@ -191,7 +191,9 @@ export class ProofService {
     const lineSet = { ...toNarrowedLineSet(entry.organizationId, query.lines), state };
     const from = query.changes && (await this.toChangeSet(query.changes, lineSet, opened)).from;
     const since = new Date(entry.startedAt.getTime() - CLOCK_DIFFERENCE_MS);
-    return { erasedLines: await this.parts.erasures.countErasedIn({ lineSet, from }, since, opened), rowsFollowTexts };
+    const count = (lines: LineSet) => this.parts.erasures.countErasedIn({ lineSet: lines, from }, since, opened);
+    const compared = query.compareWith ? await count({ ...lineSet, ...query.compareWith }) : 0;
+    return { erasedLines: (await count(lineSet)) + compared, rowsFollowTexts };
   }
 
   private toLines(lineSet: LineSet, opened: RequestBooks, template: RowTemplate): RemadeRows {
@@ -212,16 +214,17 @@ export class ProofService {
   }
 
   private async toSummary(
-    { groupBy = [], fiscalYearStart }: FileQuery,
+    query: FileQuery,
     lineSet: LineSet,
     { tellsDonors }: FileEntry,
     opened: RequestBooks,
     template: RowTemplate,
   ): Promise<RemadeRows> {
     const mayReadDonors = tellsDonors === true;
-    const summary = this.parts.depositSummaries.summarize({ lineSet, groupBy, fiscalYearStart, mayReadDonors }, opened);
+    const grouping = toGrouping(query);
+    const summary = this.parts.depositSummaries.summarize({ lineSet, ...grouping, mayReadDonors }, opened);
     const digests = await summary.digests(['moneyDigest']);
-    return { rows: toSummaryRows(summary, groupBy, opened.snapshot).bytes(template), digests: () => digests };
+    return { rows: toSummaryRows(summary, grouping.groupBy, opened.snapshot).bytes(template), digests: () => digests };
   }
 }
 

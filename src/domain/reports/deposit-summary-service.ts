@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import {
-  costlyCounts,
+  extraFigures,
   groupOrderFields,
   toGroupOrder,
-  type CostlyCount,
+  type AskedOfGroups,
+  type ExtraFigure,
   type DepositSummaryStore,
   type GroupOrder,
   type GroupRow,
@@ -15,7 +16,10 @@ import { keyFields } from '../../data/postgres/keyset';
 import type { ReportSnapshot } from '../../data/reading/report-snapshot';
 import type { RequestBooks } from '../../data/books/request-books';
 import { InputError } from '../../errors';
-import { groupColumns, groupsTellDonors, type GroupBy, type GroupKey } from '../../formats/line-groups';
+import type { FileQuery } from '../../formats/file-address';
+import { conditionsTellDonors, readGroupConditions, type GroupConditionsInput } from '../../formats/group-conditions';
+import { groupColumns, groupContact, groupsTellDonors, type GroupBy, type GroupKey } from '../../formats/line-groups';
+import { lineFields } from '../../line/line-fields';
 import { toCopyRow } from '../../rows/copy-encoding';
 import { renderRows, type RowStream } from '../../rows/row-stream';
 import type { RowColumn } from '../../rows/row-template';
@@ -25,6 +29,7 @@ import type { MemberAccess, RequestAccess } from '../access/access-service';
 import { toNarrowedLineSet, type DepositDetailService, type LineParameters } from './deposit-detail-service';
 import { digestLayouts, type DigestName, type LineDigests } from './control-totals';
 import { findDateOrderFault } from './date-order';
+import { toGroupConditions } from './group-filter';
 import { readPage, type Page, type PageParameters } from '../paging/keyset-page';
 import { readLineFilter, tellsDonors } from './line-filter';
 import type { SealedPlaces } from '../paging/sealed-places';
@@ -49,7 +54,7 @@ export interface SummaryRest extends SummaryFigures {
 /** A page of groups. */
 export interface GroupPage extends Page<PlacedGroup> {
   /** Null when the page shows all groups. */
-  rest(counts: readonly CostlyCount[]): Promise<SummaryRest | null>;
+  rest(extras: readonly ExtraFigure[]): Promise<SummaryRest | null>;
 }
 
 /** The groups of a summary as a caller asks for them. */
@@ -58,6 +63,8 @@ export interface Grouping {
   /** The first month of quarters and years, 1 to 12; January when it is missing. */
   readonly fiscalYearStart?: number | undefined;
   readonly compareWith?: Period | null | undefined;
+  /** The conditions on groups. With them, groups, totals and the rest are those of the chosen groups. */
+  readonly having?: GroupConditionsInput | null | undefined;
 }
 
 /** The lines and the groups of a summary. */
@@ -71,13 +78,14 @@ export interface SummaryQuery extends Grouping {
 /** A summary of one state of the data. Each part is read when it is asked for. */
 export interface DepositSummary {
   readonly lineSet: LineSet;
+  readonly groupBy: readonly GroupBy[];
   /** A text that tells this summary from others of the same data version. */
   readonly key: string;
-  totals(counts: readonly CostlyCount[]): Promise<SummaryFigures>;
-  /** A page of the groups, one for each combination of the `groupBy` values that lines have. Throws INVALID_PARAMETERS as `readPage`. */
-  groups(counts: readonly CostlyCount[], order: GroupOrder, page: PageParameters, sealed: SealedPlaces): Promise<GroupPage>;
+  totals(extras: readonly ExtraFigure[]): Promise<SummaryFigures>;
+  /** A page of the chosen groups, one for each combination of the `groupBy` values that lines have. Throws INVALID_PARAMETERS as `readPage`. */
+  groups(asked: AskedOfGroups, order: GroupOrder, page: PageParameters, sealed: SealedPlaces): Promise<GroupPage>;
   /** All groups in the order of their values, some at a time, from the snapshot of a file. */
-  allGroups(counts: readonly CostlyCount[], snapshot: ReportSnapshot): AsyncGenerator<SummaryGroup[]>;
+  allGroups(asked: AskedOfGroups, snapshot: ReportSnapshot): AsyncGenerator<SummaryGroup[]>;
   countGroups(): Promise<number>;
   /** The digests that are asked for, from one reading of the lines. Whoever may not read donors gets the money digest alone. */
   digests(asked: readonly DigestName[]): Promise<Partial<LineDigests>>;
@@ -94,9 +102,9 @@ export class DepositSummaryService {
   summarize({ mayReadDonors, ...query }: SummaryQuery, books: RequestBooks): DepositSummary {
     const question = toQuestion(query);
     const { lineSet, groupBy } = question;
-    const allowed = (counts: readonly CostlyCount[]) => counts.filter((count) => count !== 'donors' || mayReadDonors);
-    /** The question of the totals, which are kept for all groupings. */
-    const whole = { ...question, groupBy: [] };
+    const allowed = (extras: readonly ExtraFigure[]) => extras.filter((extra) => extra !== 'donors' || mayReadDonors);
+    /** The question of the totals. Those of all groups are kept for all groupings. */
+    const whole = question.having ? question : { ...question, groupBy: [] };
     const once = <Value extends object>(name: unknown[], compute: (snapshot: ReportSnapshot) => Promise<Value>) =>
       books.once(JSON.stringify(name), compute);
     const countGroups = async () =>
@@ -105,23 +113,26 @@ export class DepositSummaryService {
         : (await once(['group count', question], async (snapshot) => ({ count: await this.store.countGroups(question, snapshot) }))).count;
     return {
       lineSet,
+      groupBy,
       key: JSON.stringify(['summary', mayReadDonors, question]),
       totals: (asked) => {
-        const counts = allowed(asked);
-        return once(['totals', counts, whole], async (snapshot) =>
-          toFigures(await this.store.totals(whole, counts, snapshot), question, counts),
+        const extras = allowed(asked);
+        return once(['totals', extras, whole], async (snapshot) =>
+          toFigures(await this.store.totals(whole, extras, snapshot), question, extras),
         );
       },
       groups: async (asked, order, page, sealed) => {
-        const counts = allowed(withCountOf(order, asked));
+        const { contact } = asked;
+        const extras = allowed(withRankOf(order, asked.extras));
         const keyOrder = toGroupOrder(question, order);
         const list = { order: keyOrder, query: ['groups', question, order], count: countGroups, sealed };
         const found = await readPage<PlacedGroup>(page, list, async (bounds) =>
           groupBy.length === 0
             ? []
-            : once(['groups', counts, question, order, bounds], async (snapshot) =>
-                toGroups(await this.store.groups(question, counts, order, bounds, snapshot), question, counts, keyFields(keyOrder)),
-              ),
+            : once(['groups', extras, contact, question, order, bounds], async (snapshot) => {
+                const rows = await this.store.groups(question, { extras, contact }, order, bounds, snapshot);
+                return toGroups(rows, question, { extras, contact }, keyFields(keyOrder));
+              }),
         );
         const shown = found.nodes.map(({ key }) => key);
         const all = found.nodes[0]?.groups;
@@ -131,15 +142,15 @@ export class DepositSummaryService {
           rest: async (askedOfRest) => {
             const groups = (all ?? (await countGroups())) - shown.length;
             if (groups === 0) return null;
-            const countsOfRest = allowed(askedOfRest);
-            const figures = await once(['rest', countsOfRest, question, shown], async (snapshot) =>
-              toFigures(await this.store.totals(question, countsOfRest, snapshot, shown), question, countsOfRest),
+            const extrasOfRest = allowed(askedOfRest);
+            const figures = await once(['rest', extrasOfRest, question, shown], async (snapshot) =>
+              toFigures(await this.store.totals(question, extrasOfRest, snapshot, shown), question, extrasOfRest),
             );
             return { groups, ...figures };
           },
         };
       },
-      allGroups: (asked, snapshot) => this.allGroups(question, allowed(asked), snapshot),
+      allGroups: ({ extras, contact }, snapshot) => this.allGroups(question, { extras: allowed(extras), contact }, snapshot),
       countGroups,
       digests: (asked) => {
         const names = asked.filter((name) => name === 'moneyDigest' || mayReadDonors);
@@ -149,20 +160,16 @@ export class DepositSummaryService {
   }
 
   /** Passes the groups on as soon as all their rows are there. */
-  private async *allGroups(
-    question: SummaryQuestion,
-    counts: readonly CostlyCount[],
-    snapshot: ReportSnapshot,
-  ): AsyncGenerator<SummaryGroup[]> {
+  private async *allGroups(question: SummaryQuestion, asked: AskedOfGroups, snapshot: ReportSnapshot): AsyncGenerator<SummaryGroup[]> {
     let begun: GroupRow[] = [];
-    for await (const rows of this.store.allGroups(question, counts, snapshot)) {
+    for await (const rows of this.store.allGroups(question, asked, snapshot)) {
       const known = [...begun, ...rows];
       const last = known.at(-1)!.position;
       const end = known.findIndex(({ position }) => position === last);
-      yield toGroups(known.slice(0, end), question, counts);
+      yield toGroups(known.slice(0, end), question, asked);
       begun = known.slice(end);
     }
-    yield toGroups(begun, question, counts);
+    yield toGroups(begun, question, asked);
   }
 
   private async digests(names: readonly DigestName[], lineSet: LineSet, snapshot: ReportSnapshot): Promise<Partial<LineDigests>> {
@@ -177,18 +184,31 @@ export class DepositSummaryService {
 }
 
 /**
- * The line set whose totals a member may read. A filter and groups that tell donors apart need the privilege to read donors. Throws
+ * The line set whose totals a member may read. A filter, groups and conditions that tell donors apart need the privilege to read donors. Throws
  * PRIVILEGE_NOT_FOUND, and as `toNarrowedLineSet`.
  */
 export async function authorizeTotals(
   access: RequestAccess,
   { organization }: MemberAccess,
   lines: LineParameters,
-  groupBy: readonly GroupBy[],
+  { groupBy, having }: Grouping,
 ): Promise<LineSet> {
-  if (tellsDonors(readLineFilter(lines.filter)) || groupsTellDonors(groupBy)) await access.authorizeDonors();
+  const areTold = groupsTellDonors(groupBy) || conditionsTellDonors(readGroupConditions(having));
+  if (areTold || tellsDonors(readLineFilter(lines.filter))) await access.authorizeDonors();
   return toNarrowedLineSet(organization.id, lines);
 }
+
+/** The groups that a file asks for. */
+export const toGrouping = ({
+  lines,
+  groupBy = [],
+  fiscalYearStart,
+  compareWith,
+  having,
+}: FileQuery): Grouping & Pick<SummaryQuery, 'startDate'> => ({
+  startDate: lines.startDate,
+  ...{ groupBy, fiscalYearStart, compareWith, having },
+});
 
 /** Checks a grouping. Throws INVALID_PARAMETERS, or START_DATE_AFTER_END_DATE for the compared period. */
 function toQuestion({
@@ -197,12 +217,14 @@ function toQuestion({
   groupBy,
   fiscalYearStart = 1,
   compareWith,
+  having,
 }: Omit<SummaryQuery, 'mayReadDonors'>): SummaryQuestion {
   if (!Number.isInteger(fiscalYearStart) || fiscalYearStart < 1 || fiscalYearStart > 12) {
     throw new InputError(`fiscalYearStart is ${fiscalYearStart}; it must be a month from 1 to 12`, 'fiscalYearStart');
   }
   if (compareWith) assertComparable(startDate, compareWith);
-  return { lineSet, groupBy: [...new Set(groupBy)], fiscalYearStart, compareWith: compareWith ?? undefined };
+  const conditions = toGroupConditions(having, { isGrouped: groupBy.length > 0, isCompared: Boolean(compareWith) });
+  return { lineSet, groupBy: [...new Set(groupBy)], fiscalYearStart, compareWith: compareWith ?? undefined, having: conditions };
 }
 
 /** The dates of a compared period are moved to begin with the period, give or take a month. */
@@ -216,17 +238,17 @@ function assertComparable(startDate: LocalDate | null | undefined, compared: Per
   }
 }
 
-/** An order by a costly count needs the count. */
-function withCountOf({ field }: GroupOrder, counts: readonly CostlyCount[]): CostlyCount[] {
-  const ordered = costlyCounts.filter((count) => count === groupOrderFields[field]);
-  return [...new Set([...ordered, ...counts])];
+/** An order by an extra figure needs the figure. */
+function withRankOf({ field }: GroupOrder, extras: readonly ExtraFigure[]): ExtraFigure[] {
+  const ordered = extraFigures.filter((extra) => extra === groupOrderFields[field]);
+  return [...new Set([...ordered, ...extras])];
 }
 
 /** The groups of rows that stand in the order of the groups, with the fields of their places. */
 function toGroups(
   rows: readonly GroupRow[],
   question: SummaryQuestion,
-  counts: readonly CostlyCount[],
+  { extras, contact }: AskedOfGroups,
   placeFields: readonly string[] = [],
 ): PlacedGroup[] {
   const found = new Map<number, GroupRow[]>();
@@ -234,7 +256,7 @@ function toGroups(
   return [...found.values()].map((parts) => {
     const first = parts[0]!;
     const place = pick(first, placeFields);
-    return { ...place, groups: first.groups, key: toKey(first, question.groupBy), ...toFigures(parts, question, counts) };
+    return { ...place, groups: first.groups, key: toKey(first, question.groupBy, contact), ...toFigures(parts, question, extras) };
   });
 }
 
@@ -243,12 +265,17 @@ function toGroups(
  * its steps joined by dots, such as `all.byLine.amount`.
  */
 export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy[], snapshot: ReportSnapshot): RowStream<SummaryGroup> {
-  async function* read(counts: readonly CostlyCount[]): AsyncGenerator<SummaryGroup[]> {
-    if (groupBy.length > 0) yield* summary.allGroups(counts, snapshot);
-    else yield [{ key: {}, ...(await summary.totals(counts)) }];
+  async function* read(asked: AskedOfGroups): AsyncGenerator<SummaryGroup[]> {
+    if (groupBy.length > 0) yield* summary.allGroups(asked, snapshot);
+    else yield [{ key: {}, ...(await summary.totals(asked.extras)) }];
   }
   async function* toCopy(columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
-    for await (const groups of read(findCounts(columns.map(({ field }) => field)))) {
+    for await (const groups of read(
+      findAsked(
+        columns.map(({ field }) => field),
+        groupBy,
+      ),
+    )) {
       yield Buffer.from(groups.map((group) => toCopyRow(columns.map((column) => figureOf(group, column)))).join(''));
     }
   }
@@ -256,16 +283,22 @@ export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy
     key: summary.key,
     objects: async () => {
       const found: SummaryGroup[] = [];
-      for await (const groups of read(costlyCounts)) found.push(...groups);
+      for await (const groups of read({ extras: extraFigures, contact: groupContact(groupBy) })) found.push(...groups);
       return found;
     },
     bytes: (template) => renderRows(toCopy(template.columns), template),
   };
 }
 
-/** The costly counts among the figures at these paths, such as `all.deposits`. */
-export const findCounts = (paths: readonly string[]): CostlyCount[] =>
-  costlyCounts.filter((count) => paths.some((path) => path.endsWith(`.${count}`)));
+/** The extra figures among those at these paths, such as `all.deposits`. */
+export const findExtras = (paths: readonly string[]): ExtraFigure[] =>
+  extraFigures.filter((extra) => paths.some((path) => path.endsWith(`.${extra}`)));
+
+/** The extra figures and the contact among the values of groups at these paths, such as `key.zip`. */
+export const findAsked = (paths: readonly string[], groupBy: readonly GroupBy[]): AskedOfGroups => ({
+  extras: findExtras(paths),
+  contact: groupContact(groupBy).filter((name) => paths.some((path) => `.${path}`.endsWith(`.key.${lineFields[name].field}`))),
+});
 
 /** The value at a path of a group; null when the caller may not have it. */
 function figureOf(group: SummaryGroup, { field, isLowerCase }: RowColumn): string | number | null {
@@ -274,11 +307,9 @@ function figureOf(group: SummaryGroup, { field, isLowerCase }: RowColumn): strin
   return isLowerCase ? (value as string).toLowerCase() : (value as string | number | null);
 }
 
-function toKey(row: GroupKey, groupBy: readonly GroupBy[]): GroupKey {
-  return pick(
-    row,
-    groupBy.flatMap((by) => groupColumns(by).map(([, { field }]) => field)),
-  );
+function toKey(row: GroupKey, groupBy: readonly GroupBy[], contact: AskedOfGroups['contact']): GroupKey {
+  const fields = groupBy.flatMap((by) => groupColumns(by).map(([, { field }]) => field));
+  return pick(row, [...fields, ...contact.map((name) => lineFields[name].field)]);
 }
 
 const pick = (row: GroupKey, fields: readonly string[]): Readonly<Record<string, unknown>> =>

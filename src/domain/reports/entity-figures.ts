@@ -1,5 +1,5 @@
 import type { RequestBooks } from '../../data/books/request-books';
-import type { CostlyCount, DepositSummaryStore, GroupRow, SummaryQuestion } from '../../data/reports/deposit-summary-store';
+import type { ExtraFigure, DepositSummaryStore, GroupRow, SummaryQuestion } from '../../data/reports/deposit-summary-store';
 import type { EntityScope } from '../../data/reports/entity-set';
 import type { DepositEntity, EntityStore } from '../../data/reports/entity-store';
 import type { LineSet } from '../../data/books/line-set';
@@ -16,14 +16,14 @@ import { NO_TOTALS, toTotals, type AllocationAmounts, type SummaryTotals } from 
 /** The figures of each field. */
 export type FiguresOf<Name extends FigureName> = Name extends 'Transaction.allocationsTotal' ? AllocationAmounts : SummaryTotals;
 
-/** The lines that count, and the counts that are asked for. */
+/** The lines that count, and the extra figures that are asked for. */
 export interface FigureParameters {
   readonly startDate?: LocalDate | null | undefined;
   readonly endDate?: LocalDate | null | undefined;
   /** The dates of deposits when it is missing. */
   readonly dateBasis?: DateBasis | undefined;
   readonly pending?: PendingChoice | undefined;
-  readonly counts: readonly CostlyCount[];
+  readonly extras: readonly ExtraFigure[];
 }
 
 /**
@@ -81,8 +81,8 @@ export class EntityFigures {
   }
 
   private loaderOf(name: FigureName, parameters: FigureParameters): Loader<unknown> {
-    const { startDate = null, endDate = null, dateBasis = null, pending = null, counts } = parameters;
-    const key = JSON.stringify([name, startDate, endDate, dateBasis, pending, counts]);
+    const { startDate = null, endDate = null, dateBasis = null, pending = null, extras } = parameters;
+    const key = JSON.stringify([name, startDate, endDate, dateBasis, pending, extras]);
     const known = this.loaders.get(key);
     if (known) return known;
     const read = (ids: readonly EntityId[]): Promise<readonly unknown[]> =>
@@ -99,16 +99,16 @@ export class EntityFigures {
 
   private async totals(name: keyof typeof TOTALLED, ids: readonly EntityId[], parameters: FigureParameters): Promise<SummaryTotals[]> {
     const { kind, by, filter } = TOTALLED[name];
-    const counts = parameters.counts.filter((count) => count !== 'donors' || this.scope.mayReadDonors);
+    const extras = parameters.extras.filter((extra) => extra !== 'donors' || this.scope.mayReadDonors);
     const lineSet: LineSet = { organizationId: this.scope.organizationId, ...this.periodOf(name, ids, parameters), filter: filter(ids) };
-    const rows = await this.read(name, { lineSet, groupBy: [by], fiscalYearStart: 1 }, counts);
+    const rows = await this.read(name, { lineSet, groupBy: [by], fiscalYearStart: 1 }, extras);
     const { field } = entityIds[kind];
     const found = new Map(
       rows.filter(({ part }) => part === 'ALL').map((row) => [(row as unknown as Record<string, EntityId>)[field]!, row]),
     );
     return ids.map((id) => {
       const row = found.get(id);
-      return row ? toTotals(row, counts) : NO_TOTALS;
+      return row ? toTotals(row, extras) : NO_TOTALS;
     });
   }
 
@@ -129,14 +129,15 @@ export class EntityFigures {
    * The lines of deposits and of donors are found by an index. Those of a fund may be all lines of a period, which takes a lane of the
    * queue.
    */
-  private async read(name: FigureName, question: SummaryQuestion, counts: readonly CostlyCount[]): Promise<readonly Readonly<GroupRow>[]> {
+  private async read(name: FigureName, question: SummaryQuestion, extras: readonly ExtraFigure[]): Promise<readonly Readonly<GroupRow>[]> {
     const order = { field: 'KEY', isDescending: false } as const;
+    const asked = { extras, contact: [] };
     if (name !== 'Designation.totals') {
       const { organizationId } = this.scope;
-      return this.summaries.groups(question, counts, order, ALL_GROUPS, { list: (select) => this.books.list(organizationId, select) });
+      return this.summaries.groups(question, asked, order, ALL_GROUPS, { list: (select) => this.books.list(organizationId, select) });
     }
-    return this.books.once(JSON.stringify(['groups of', counts, question]), (snapshot) =>
-      this.summaries.groups(question, counts, order, ALL_GROUPS, snapshot),
+    return this.books.once(JSON.stringify(['groups of', extras, question]), (snapshot) =>
+      this.summaries.groups(question, asked, order, ALL_GROUPS, snapshot),
     );
   }
 }

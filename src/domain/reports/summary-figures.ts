@@ -1,5 +1,6 @@
-import type { CostlyCount, SummaryQuestion, SummaryRow } from '../../data/reports/deposit-summary-store';
+import type { ExtraFigure, SummaryQuestion, SummaryRow } from '../../data/reports/deposit-summary-store';
 import type { LineSet } from '../../data/books/line-set';
+import type { LocalDate } from '../../values/dates';
 import { toCents, toMoney, type Money } from '../../values/money';
 
 /** Sums of transactions' amounts. A transaction counts either once or once for each of its lines. */
@@ -27,6 +28,9 @@ export interface SummaryTotals {
   readonly byTransaction: SummaryAmounts;
   /** The shares of the allocations. */
   readonly byAllocation: AllocationAmounts;
+  /** The first and the last date of the lines, by the date basis of the line set; null where there are no lines, and where they were not asked for. */
+  readonly firstGift: LocalDate | null;
+  readonly lastGift: LocalDate | null;
 }
 
 /** The sum of the shares, and the numbers of shares that the books state, that were inferred and that are unknown. */
@@ -83,19 +87,21 @@ export const NO_TOTALS: SummaryTotals = {
   byLine: ZERO,
   byTransaction: ZERO,
   byAllocation: { amount: '0.00', known: 0, inferred: 0, unknown: 0 },
+  firstGift: null,
+  lastGift: null,
 };
 
-/** The figures of the rows of one set or group. A costly count that was not asked for is null. */
+/** The figures of the rows of one set or group. An extra figure that was not asked for is null. */
 export function toFigures(
   rows: readonly SummaryRow[],
   { lineSet, compareWith }: SummaryQuestion,
-  counts: readonly CostlyCount[],
+  extras: readonly ExtraFigure[],
 ): SummaryFigures {
   const toSide = (isCompared: boolean): SummaryParts =>
     toParts(
       rows.filter((row) => row.isCompared === isCompared),
       lineSet,
-      counts,
+      extras,
     );
   const parts = toSide(false);
   if (!compareWith) return { ...parts, compared: null, change: null };
@@ -103,11 +109,11 @@ export function toFigures(
   return { ...parts, compared, change: toChange(compared.all, parts.all) };
 }
 
-function toParts(rows: readonly SummaryRow[], { pending }: LineSet, counts: readonly CostlyCount[]): SummaryParts {
+function toParts(rows: readonly SummaryRow[], { pending }: LineSet, extras: readonly ExtraFigure[]): SummaryParts {
   const read = (part: SummaryRow['part']): SummaryTotals => {
     const row = rows.find((each) => each.part === part);
-    if (row) return toTotals(row, counts);
-    return { ...NO_TOTALS, deposits: counts.includes('deposits') ? 0 : null, donors: counts.includes('donors') ? 0 : null };
+    if (row) return toTotals(row, extras);
+    return { ...NO_TOTALS, deposits: extras.includes('deposits') ? 0 : null, donors: extras.includes('donors') ? 0 : null };
   };
   const all = read('ALL');
   return {
@@ -117,19 +123,21 @@ function toParts(rows: readonly SummaryRow[], { pending }: LineSet, counts: read
   };
 }
 
-/** The totals of a row. A costly count that was not asked for is null. */
-export function toTotals(row: SummaryRow, counts: readonly CostlyCount[]): SummaryTotals {
+/** The totals of a row. An extra figure that was not asked for is null. */
+export function toTotals(row: SummaryRow, extras: readonly ExtraFigure[]): SummaryTotals {
   const { lines, transactions, deposits = null, donors = null, splitTransactions } = row;
   const { allocationAmount, knownAllocations: known, inferredAllocations: inferred } = row;
   return {
     lines,
     transactions,
     splitTransactions,
-    deposits: counts.includes('deposits') ? deposits : null,
-    donors: counts.includes('donors') ? donors : null,
+    deposits: extras.includes('deposits') ? deposits : null,
+    donors: extras.includes('donors') ? donors : null,
     byLine: { amount: row.lineAmount, feeAmount: row.lineFeeAmount, netAmount: row.lineNetAmount },
     byTransaction: { amount: row.transactionAmount, feeAmount: row.transactionFeeAmount, netAmount: row.transactionNetAmount },
     byAllocation: { amount: lines === 0 ? ZERO.amount : allocationAmount, known, inferred, unknown: lines - known - inferred },
+    firstGift: row.firstGift ?? null,
+    lastGift: row.lastGift ?? null,
   };
 }
 

@@ -179,6 +179,7 @@ export function toReadRange(asked: AskedOperation): ReadRange {
     const compareWith = valueOf('compareWith');
     if (compareWith) addPeriod(compareWith);
     for (const path of pathsOf(valueOf('filter'))) conditions.add(path);
+    for (const path of pathsOf(valueOf('having'))) conditions.add(`having.${path}`);
     for (const name of CONDITIONS) if ((valueOf(name) ?? null) !== null) conditions.add(name);
   }
   return {
@@ -220,10 +221,10 @@ const defaultsOf = ({ variableDefinitions = [] }: OperationDefinitionNode): Read
     ),
   );
 
-/** The ways to the conditions of a filter, such as `amount.min`. */
-function pathsOf(filter: unknown): string[] {
-  if (typeof filter !== 'object' || filter === null || Array.isArray(filter)) return [];
-  return Object.entries(filter).flatMap(([name, value]) => {
+/** The ways to conditions within an argument, such as `amount.min`. */
+function pathsOf(given: unknown): string[] {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return [];
+  return Object.entries(given).flatMap(([name, value]) => {
     if (value === undefined || value === null) return [];
     const below = pathsOf(value);
     return below.length > 0 ? below.map((path) => `${name}.${path}`) : [name];

@@ -1,8 +1,9 @@
 import { GraphQLSafeInt } from 'graphql-scalars';
 import { Field, Float, ObjectType } from 'type-graphql';
 import type * as domain from '../../domain/reports/summary-figures';
+import type { LocalDate } from '../../values/dates';
 import type { Money } from '../../values/money';
-import { DecimalScalar } from '../request/scalars';
+import { DecimalScalar, LocalDateScalar } from '../request/scalars';
 
 const simple = { simpleResolvers: true } as const;
 
@@ -93,6 +94,16 @@ export class SummaryTotals implements domain.SummaryTotals {
       'Sums over the allocations, each with its own share: the money of each designation, and the only sums that add up over groups by designation.',
   })
   byAllocation!: AllocationAmounts;
+
+  @Field(() => LocalDateScalar, {
+    nullable: true,
+    description:
+      'First date of the lines: that of a deposit, or that of a transaction (gift) with `dateBasis: TRANSACTION_DATE`. Null where there are no lines.',
+  })
+  firstGift!: LocalDate | null;
+
+  @Field(() => LocalDateScalar, { nullable: true, description: 'Last date of the lines, of the same dates as `firstGift`.' })
+  lastGift!: LocalDate | null;
 }
 
 @ObjectType({ ...simple, description: 'Change of a number from the compared period to the period.' })

@@ -21,21 +21,19 @@ export class DepositSummaryResolver {
 
   @Query(() => DepositSummary, {
     description:
-      'Control totals of lines of the deposit report: counts, exact sums and digests. For every logged-in user and every API provision; conditions on donors, `donors` and `digest` need the privilege of the report.',
+      'Control totals of lines of the deposit report: counts, exact sums and digests. For every logged-in user and every API provision; conditions on donors and their number, `donors` and `digest` need the privilege of the report.',
   })
   async depositSummary(
     @Args() lines: LineArgs,
-    @Args() { groupBy, fiscalYearStart, compareWith }: SummaryArgs,
+    @Args() grouping: SummaryArgs,
     @Ctx() { access, books }: RequestContext,
     @Info() info: GraphQLResolveInfo,
   ): Promise<DepositSummary> {
     const member = await access.authorizeMember();
-    const narrowed = await authorizeTotals(access, member, lines, groupBy);
+    const narrowed = await authorizeTotals(access, member, lines, grouping);
     const lineSet = await this.bookService.inState(narrowed, toAsOf(lines.asOf), books);
-    const summary = this.summaries.summarize(
-      { lineSet, startDate: lines.startDate, groupBy, fiscalYearStart, compareWith, mayReadDonors: member.mayReadDonors },
-      books,
-    );
+    const { mayReadDonors } = member;
+    const summary = this.summaries.summarize({ lineSet, startDate: lines.startDate, ...grouping, mayReadDonors }, books);
     return new DepositSummary(summary, selectedPaths(info));
   }
 

@@ -2,7 +2,7 @@ import { Args, Ctx, Field, ObjectType } from 'type-graphql';
 import type { LineSet } from '../../data/books/line-set';
 import type { DigestName } from '../../domain/reports/control-totals';
 import type * as domain from '../../domain/reports/deposit-summary-service';
-import { findCounts } from '../../domain/reports/deposit-summary-service';
+import { findAsked, findExtras } from '../../domain/reports/deposit-summary-service';
 import type * as figures from '../../domain/reports/summary-figures';
 import type { RequestContext } from '../request/request-context';
 import { figureDescriptions, SummaryChange, SummaryParts, SummaryTotals } from '../books/summary-figure-types';
@@ -25,7 +25,7 @@ export class DepositSummary {
     private readonly selected: readonly string[],
   ) {
     this.digests = () => summary.digests(DIGESTS.filter((name) => selected.includes(name)));
-    this.totals = () => summary.totals(findCounts(selected.filter((path) => !path.startsWith(GROUPS))));
+    this.totals = () => summary.totals(findExtras(selected.filter((path) => !path.startsWith(GROUPS))));
   }
 
   get lineSet(): LineSet {
@@ -69,8 +69,16 @@ export class DepositSummary {
     const order = { field, isDescending: direction === 'DESC' };
     const paths = this.selected.filter((path) => path.startsWith(GROUPS));
     const isOfRest = (path: string): boolean => path.startsWith(REST);
-    const found = await this.summary.groups(findCounts(paths.filter((path) => !isOfRest(path))), order, page, sealed);
-    return { ...found, rest: () => found.rest(findCounts(paths.filter(isOfRest))) };
+    const found = await this.summary.groups(
+      findAsked(
+        paths.filter((path) => !isOfRest(path)),
+        this.summary.groupBy,
+      ),
+      order,
+      page,
+      sealed,
+    );
+    return { ...found, rest: () => found.rest(findExtras(paths.filter(isOfRest))) };
   }
 
   @Field(() => String, {

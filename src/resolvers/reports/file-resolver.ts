@@ -10,7 +10,7 @@ import type { AuditService, FileFacts } from '../../domain/audit/audit-service';
 import type { ControlTotals, LineFigures } from '../../domain/reports/control-totals';
 import type { DepositChangeService } from '../../domain/reports/deposit-change-service';
 import { toNarrowedLineSet, type DepositDetailService } from '../../domain/reports/deposit-detail-service';
-import { authorizeTotals, toSummaryRows, type DepositSummaryService } from '../../domain/reports/deposit-summary-service';
+import { authorizeTotals, toGrouping, toSummaryRows, type DepositSummaryService } from '../../domain/reports/deposit-summary-service';
 import type { SystemAccess } from '../../domain/access/request-caller';
 import {
   assertTakesPeriod,
@@ -282,10 +282,11 @@ export class FileResolver {
   private async summary(query: FileQuery, granted: MemberAccess, context: RequestContext): Promise<FileSource> {
     const { access, books } = context;
     const { mayReadDonors } = granted;
-    const { groupBy = [], fiscalYearStart } = query;
-    const narrowed = await authorizeTotals(access, granted, query.lines, groupBy);
+    const grouping = toGrouping(query);
+    const { groupBy } = grouping;
+    const narrowed = await authorizeTotals(access, granted, query.lines, grouping);
     const lineSet = await this.services.books.inState(narrowed, query.lines.asOf, books, { name: asOfNames.file });
-    const summary = this.services.depositSummaries.summarize({ lineSet, groupBy, fiscalYearStart, mayReadDonors }, books);
+    const summary = this.services.depositSummaries.summarize({ lineSet, ...grouping, mayReadDonors }, books);
     const rows = toSummaryRows(summary, groupBy, books.snapshot);
     const countRows = async (): Promise<number> => (groupBy.length > 0 ? summary.countGroups() : 1);
     return {

@@ -27,7 +27,9 @@ import { collectFields } from 'graphql/execution/collectFields';
 import { LRUCache } from 'lru-cache';
 import type { ReportDocument, ReportDocuments } from '../../domain/reports/saved-report-service';
 import { InputError } from '../../errors';
-import { columnsOf, findUnmet, readText, type FileQuery } from '../../formats/file-address';
+import { columnsOf, findUnmet, type FileQuery } from '../../formats/file-address';
+import { readText } from '../../formats/file-parameters';
+import { readGroupConditions } from '../../formats/group-conditions';
 import { lineFieldAt } from '../../formats/line-records';
 import { JsonFault, readJson } from '../../formats/json-text';
 import { ALL_TIME } from '../../values/dates';
@@ -138,8 +140,8 @@ function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: Ope
   const name = nodes[0]!.name.value;
   const field = root.getFields()[name]!;
   const given = getArgumentValues(field, nodes[0]!, scope.variableValues);
-  const { startDate, endDate, dateBasis, includePending, pending, filter, groupBy, fiscalYearStart, compareWith, asOf } = given;
-  if (compareWith) throw new InputError('compareWith: a file has the figures of one period');
+  const { startDate, endDate, dateBasis, includePending, pending, filter, groupBy, fiscalYearStart, compareWith, having, asOf } = given;
+  if (compareWith && !startDate) throw new InputError('compareWith needs a startDate to compare with', 'compareWith');
   // getArgumentValues has checked the types by the schema. A file has the same dates as the lines, so that its address tells them.
   const lines = {
     startDate: startDate ?? ALL_TIME.startDate,
@@ -155,6 +157,8 @@ function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: Ope
     lines,
     groupBy: groupBy as FileQuery['groupBy'],
     changes: given.from ? toChanges(given) : undefined,
+    ...(compareWith ? { compareWith: compareWith as FileQuery['compareWith'] } : {}),
+    ...(having ? { having: having as FileQuery['having'] } : {}),
     // January is the default of the address too.
     ...(typeof fiscalYearStart === 'number' && fiscalYearStart !== 1 && { fiscalYearStart }),
   };
@@ -164,12 +168,21 @@ function toFile(root: GraphQLObjectType, nodes: readonly FieldNode[], scope: Ope
     const paths = selected.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
     const fields = query.groupBy || query.changes ? paths : paths.map(lineFieldAt);
     const columns = fields.flatMap((field) => Object.keys(all).filter((column) => all[column]!.field === field));
+    if (columns.length === 0) continue;
     // A summary whose query selects no groups is one row.
-    if (columns.length > 0) return { ...query, ...(query.groupBy && prefix === '' && { groupBy: [] }), columns: [...new Set(columns)] };
+    if (query.groupBy && prefix === '') return toOneRow({ ...query, columns: [...new Set(columns)] });
+    return { ...query, columns: [...new Set(columns)] };
   }
   // Falling back on all columns would put names and addresses into the file of a query that asked only for a count.
   if (!query.groupBy) throw new InputError(`query selects no values of the lines in ${name}`, 'query');
   return query;
+}
+
+/** The file of the totals of a summary. Conditions choose groups, which such a file lacks. */
+function toOneRow(query: FileQuery): FileQuery {
+  if (readGroupConditions(query.having).length > 0)
+    throw new InputError('having: a file has the groups that it chooses: select them', 'query');
+  return { ...query, groupBy: [], having: undefined };
 }
 
 const toChanges = ({ from, to, class: classes }: Variables): FileQuery['changes'] =>

@@ -2,7 +2,7 @@ import { GraphQLJSONObject } from 'graphql-scalars';
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { BookService } from '../../domain/books/book-service';
-import { authorizeTotals, type DepositSummaryService } from '../../domain/reports/deposit-summary-service';
+import { authorizeTotals, toGrouping, type DepositSummaryService } from '../../domain/reports/deposit-summary-service';
 import { REPORT_PRIVILEGE } from '../../values/privileges';
 import type { LinkService } from '../../domain/access/link-service';
 import type { SavedReportService } from '../../domain/reports/saved-report-service';
@@ -62,13 +62,13 @@ export class SavedReportResolver {
     const { mayReadDonors } = member;
     const file = inState(new SchemaReportDocuments(schema).toFileQuery({ query, variables: variables ?? {} }), toAsOf(asOf));
     if (!file.groupBy) await access.authorizeDonors();
-    const narrowed = await authorizeTotals(access, member, file.lines, file.groupBy ?? []);
+    const narrowed = await authorizeTotals(access, member, file.lines, toGrouping(file));
     const lineSet = await this.findLines(narrowed, file, asOf ? 'asOf' : 'query', books);
     return new ReportFile(
       (format) => toShortAddress(file, format),
       (format) => this.links.sign(toShortAddress(file, format), access),
       Object.keys(chosenColumns(file)),
-      () => this.summaries.summarize({ lineSet, groupBy: file.groupBy ?? [], fiscalYearStart: file.fiscalYearStart, mayReadDonors }, books),
+      () => this.summaries.summarize({ lineSet, ...toGrouping(file), mayReadDonors }, books),
     );
   }
 

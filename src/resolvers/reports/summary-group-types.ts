@@ -8,6 +8,7 @@ import { createConnectionType, PageArgs } from '../request/connection-types';
 import { depositStatusEnum } from '../books/deposit-types';
 import { createOrderType } from '../request/order-types';
 import { LocalDateScalar } from '../request/scalars';
+import { GroupConditionsInput } from './group-condition-types';
 import { SummaryFigures } from '../books/summary-figure-types';
 
 const simple = { simpleResolvers: true } as const;
@@ -111,6 +112,13 @@ export class SummaryArgs implements domain.Grouping {
       'Another period, whose figures stand in `compared` and whose differences in `change`. Its months, quarters and years are compared with those at the same distance from the beginning of the period; so are days where both periods begin on the same day of a month, and weeks by whole weeks.',
   })
   compareWith?: PeriodInput | null;
+
+  @Field(() => GroupConditionsInput, {
+    nullable: true,
+    description:
+      'Conditions that choose groups by their figures; needs `groupBy`. `groups`, their number and `rest` are then those of the chosen groups, and `all`, `posted`, `pending`, `compared` and `change` those of their lines, in which each gift counts once. `digest`, `moneyDigest` and `dataVersion` are of all lines of the period.',
+  })
+  having?: GroupConditionsInput | null;
 }
 
 @ObjectType({
@@ -183,15 +191,57 @@ export class SummaryGroupKey implements GroupKey {
 
   @Field(() => String, {
     nullable: true,
-    description: "City of the donors' addresses, with `groupBy: [CITY]`; may be empty. Grouping by it needs the privilege of the report.",
+    description:
+      "First line of the donor's address in the state of the books, with `groupBy: [DONOR]`; may be empty. Grouping by it needs the privilege of the report.",
+  })
+  address1?: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Second line of the donor's address, with `groupBy: [DONOR]`; may be empty. Grouping by it needs the privilege of the report.",
+  })
+  address2?: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Third line of the donor's address, with `groupBy: [DONOR]`; may be empty. Grouping by it needs the privilege of the report.",
+  })
+  address3?: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "City of the donors' addresses, with `groupBy: [CITY]` or `[DONOR]`; may be empty. Grouping by it needs the privilege of the report.",
   })
   city?: string;
 
   @Field(() => String, {
     nullable: true,
-    description: "State of the donors' addresses, with `groupBy: [STATE]`; may be empty. Grouping by it needs the privilege of the report.",
+    description:
+      "State of the donors' addresses, with `groupBy: [STATE]` or `[DONOR]`; may be empty. Grouping by it needs the privilege of the report.",
   })
   state?: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Zip code of the donor's address, with `groupBy: [DONOR]`; may be empty. Grouping by it needs the privilege of the report.",
+  })
+  zip?: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Phone number of the donor, with `groupBy: [DONOR]`; may be empty. Grouping by it needs the privilege of the report.',
+  })
+  phone?: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Email address of the donor, with `groupBy: [DONOR]`; may be empty. Grouping by it needs the privilege of the report.',
+  })
+  emailAddress?: string;
 }
 
 @ObjectType({ ...simple, description: 'Totals of a group of lines.' })

@@ -3,7 +3,7 @@ import { collectSubfields } from 'graphql/execution/collectFields';
 import { getArgumentValues } from 'graphql/execution/values';
 import type { FigureParameters } from '../../domain/reports/entity-figures';
 import type { ListParameters, ReadAhead } from '../../domain/reports/entity-service';
-import { findCounts } from '../../domain/reports/deposit-summary-service';
+import { findExtras } from '../../domain/reports/deposit-summary-service';
 import { isEdge, isFigure } from '../../formats/entity-edges';
 
 /** The parts of an operation that a selection depends on. */
@@ -37,7 +37,7 @@ function findEdges(info: GraphQLResolveInfo, type: GraphQLObjectType, nodes: rea
     if (isFigure(edge)) {
       const parameters = getArgumentValues(field, selected[0]!, variableValues);
       return [
-        { figures: edge, parameters: { ...parameters, counts: findCounts(leavesOf(next, selected, info).map((path) => `.${path}`)) } },
+        { figures: edge, parameters: { ...parameters, extras: findExtras(leavesOf(next, selected, info).map((path) => `.${path}`)) } },
       ];
     }
     if (!isEdge(edge)) return PASSED_THROUGH.has(field.name) || edge === FUND ? findEdges(info, next, selected) : [];
@@ -48,10 +48,10 @@ function findEdges(info: GraphQLResolveInfo, type: GraphQLObjectType, nodes: rea
   });
 }
 
-/** The parameters of figures: their period, and the counts that the operation selects. */
+/** The parameters of figures: their period, and the extra figures that the operation selects. */
 export const toFigureParameters = (period: object, info: GraphQLResolveInfo): FigureParameters => ({
   ...period,
-  counts: findCounts(selectedPaths(info).map((path) => `.${path}`)),
+  extras: findExtras(selectedPaths(info).map((path) => `.${path}`)),
 });
 
 /** The paths of the values that the operation selects below a field. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { OperatorError } from '../errors';
+import { OperatorError } from '../../errors';
 
 /** The first line of an encrypted file (age-encryption.org/v1). The program age reads such files too. */
 const INTRO = 'age-encryption.org/v1\n';

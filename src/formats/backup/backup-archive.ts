@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { extract, pack, type Pack } from 'tar-stream';
 import { z } from 'zod';
-import { OperatorError } from '../errors';
+import { OperatorError } from '../../errors';
 
 /**
  * The layout of a backup: a gzipped tar, so that tar and sha256sum read it without the gateway. `manifest.json` comes first, then the rows

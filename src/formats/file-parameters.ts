@@ -1,0 +1,67 @@
+import { InputError } from '../errors';
+import { describeDateFault, isLocalDate } from '../values/dates';
+import { describeMoneyFault, isMoney } from '../values/money';
+
+/**
+ * A text in an address. Nothing is no text, because a script writes it where a value is missing. Quotes around a text are taken off, so
+ * that `""` stands for the empty text. `writeText` writes one.
+ */
+export function readText(text: string): string | undefined {
+  if (text === '') return undefined;
+  return isQuoted(text) ? text.slice(1, -1) : text;
+}
+export const writeText = (text: string): string => (text === '' || isQuoted(text) ? `"${text}"` : text);
+const isQuoted = (text: string): boolean => /^".*"$/s.test(text);
+
+/** True for a text that may begin a donor's name. Nothing is left of any other one. */
+export const isName = (text: string | undefined): boolean => text !== undefined && /[\p{L}\p{M}\p{N}]/u.test(text);
+
+/** A parameter of a file's address, and the path of its value in a FileQuery. */
+export interface Parameter {
+  readonly path: readonly string[];
+  readonly read: (text: string) => unknown;
+  /** Writes a value that is no text, number or truth value. */
+  readonly write?: (value: unknown) => string;
+  readonly expected: string;
+  /** Describes the fault of a single value, when that says more than `expected`. */
+  readonly describeFault?: (text: string) => string;
+  readonly isList?: boolean;
+}
+
+export const parameter =
+  (expected: string, read: (text: string) => unknown) =>
+  (...path: string[]): Parameter => ({ path, read, expected });
+export const list = (parameter: Parameter): Parameter => ({ ...parameter, isList: true });
+
+export const word = parameter('a text; "" stands for the empty one', readText);
+export const id = parameter('an id', (value) => readText(value) || undefined);
+export const name = parameter('given once, with a letter or a digit', (value) => [readText(value)].find(isName));
+export const date = (...path: string[]): Parameter => ({
+  path,
+  read: (value) => (isLocalDate(value) ? value : undefined),
+  expected: 'a date YYYY-MM-DD',
+  describeFault: describeDateFault,
+});
+export const amount = (...path: string[]): Parameter => ({
+  path,
+  read: (value) => (isMoney(value) ? value : undefined),
+  expected: 'an amount like 10.00',
+  describeFault: describeMoneyFault,
+});
+export const number = parameter('a number', (value) =>
+  /^-?[0-9]{1,16}$/.test(value) && Number.isSafeInteger(Number(value)) ? Number(value) : undefined,
+);
+export const month = parameter('a month from 1 to 12', (value) => (/^([1-9]|1[0-2])$/.test(value) ? Number(value) : undefined));
+export const flag = parameter('true or false', (value) => (value === 'true' ? true : value === 'false' ? false : undefined));
+export const choice = (...choices: readonly string[]) =>
+  parameter(`${choices.slice(0, -1).join(', ')} or ${choices.at(-1)!}`, (value) => choices.find((each) => each === value));
+
+/** Reads the value of a parameter; undefined where it is not given. Throws INVALID_PARAMETERS with its name and what it must be. */
+export function readValue(name: string, { read, expected, describeFault, isList }: Parameter, given: unknown): unknown {
+  if (given === undefined) return undefined;
+  const texts = [given].flat().map(String);
+  const values = texts.map(read);
+  if (describeFault && texts.length === 1 && values[0] === undefined) throw new InputError(`${name}: ${describeFault(texts[0]!)}`);
+  if (values.includes(undefined) || (values.length !== 1 && !isList)) throw new InputError(`${name} must be ${expected}`);
+  return isList ? values : values[0];
+}

@@ -1,6 +1,7 @@
 import { extraNames, LATE, lineFields, lineNames, moneyNames, v2Names, type FieldType, type LineName } from '../line/line-fields';
 import type { RowColumn } from '../rows/row-template';
 import type { FileColumns, FileObject } from './file-format';
+import { summaryAmounts, summaryCounts, summaryParts, summaryShares } from '../values/figure-names';
 import { groupColumns, type GroupBy } from './line-groups';
 
 const text = (field: string) => ({ field, kind: 'text' }) as const;
@@ -49,34 +50,15 @@ export const lineColumns = (hasPending: boolean): ColumnChoice => ({
 const keyColumns = (by: GroupBy): FileColumns =>
   Object.fromEntries(groupColumns(by).map(([name, { field, type }]) => [name, COLUMNS[type](`key.${field}`)]));
 
-const COUNTS = {
-  lines: 'lines',
-  transactions: 'transactions',
-  deposits: 'deposits',
-  donors: 'donors',
-  split_transactions: 'splitTransactions',
-  known_allocations: 'byAllocation.known',
-  inferred_allocations: 'byAllocation.inferred',
-  unknown_allocations: 'byAllocation.unknown',
-};
-const AMOUNTS = {
-  line_amount: 'byLine.amount',
-  line_fee_amount: 'byLine.feeAmount',
-  line_net_amount: 'byLine.netAmount',
-  transaction_amount: 'byTransaction.amount',
-  transaction_fee_amount: 'byTransaction.feeAmount',
-  transaction_net_amount: 'byTransaction.netAmount',
-};
-const SHARES = { allocation_amount: 'byAllocation.amount' };
-
-function figures(part: 'all' | 'posted' | 'pending', prefix = ''): FileColumns {
+function figures(part: keyof typeof summaryParts): FileColumns {
+  const prefix = summaryParts[part];
   const columns = (of: Readonly<Record<string, string>>, column: (field: string) => RowColumn) =>
     Object.entries(of).map(([name, field]) => [prefix + name, column(`${part}.${field}`)] as const);
-  return Object.fromEntries([...columns(COUNTS, number), ...columns(AMOUNTS, text), ...columns(SHARES, nullable)]);
+  return Object.fromEntries([...columns(summaryCounts, number), ...columns(summaryAmounts, text), ...columns(summaryShares, nullable)]);
 }
 
 const FIGURES = figures('all');
-const PARTS = { ...figures('posted', 'posted_'), ...figures('pending', 'pending_') };
+const PARTS = { ...figures('posted'), ...figures('pending') };
 
 /** The columns of a summary's file. The usual ones count posted and pending deposits together. */
 export function summaryColumns(groupBy: readonly GroupBy[]): ColumnChoice {
@@ -99,11 +81,11 @@ const lineOf = (key: 'before' | 'after'): FileColumns =>
 const EFFECT: FileColumns = inside(
   { key: 'effect' },
   {
-    lines: number(`effect.${COUNTS.lines}`),
-    transactions: number(`effect.${COUNTS.transactions}`),
-    deposits: number(`effect.${COUNTS.deposits}`),
-    unknown_allocations: number(`effect.${COUNTS.unknown_allocations}`),
-    ...Object.fromEntries(Object.entries({ ...AMOUNTS, ...SHARES }).map(([name, field]) => [name, text(`effect.${field}`)])),
+    lines: number(`effect.${summaryCounts.lines}`),
+    transactions: number(`effect.${summaryCounts.transactions}`),
+    deposits: number(`effect.${summaryCounts.deposits}`),
+    unknown_allocations: number(`effect.${summaryCounts.unknown_allocations}`),
+    ...Object.fromEntries(Object.entries({ ...summaryAmounts, ...summaryShares }).map(([name, field]) => [name, text(`effect.${field}`)])),
   },
 );
 

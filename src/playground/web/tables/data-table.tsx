@@ -15,7 +15,15 @@ import { useTableEdges } from './table-edges';
 import type { TableClient } from '../rows/table-client';
 import { TotalsRow, toTotal, type GivenTotals } from './table-rows';
 import { TableToolbar } from './table-toolbar';
-import { isNumber, type Arranged, type Arrangement, type LoadedTable, type Row, type TableColumn } from '../values/table-types';
+import {
+  isNumber,
+  type Arranged,
+  type Arrangement,
+  type LoadedTable,
+  type LoadProgress,
+  type Row,
+  type TableColumn,
+} from '../values/table-types';
 
 /** The part of a table that is shown at the moment: its rows, and the ids of its shown columns in order. */
 export interface TableView {
@@ -27,6 +35,8 @@ export interface TableView {
 interface DataTableProps {
   readonly client: TableClient;
   readonly table: Pick<LoadedTable, 'id' | 'count' | 'samples'>;
+  /** The rows that have come so far, while others follow: a part can be looked at, and neither copied as a whole nor printed. */
+  readonly coming?: LoadProgress | undefined;
   /** The columns that the table was loaded with, in the same order. The list must stay the same from render to render. */
   readonly columns: readonly TableColumn[];
   /** The name of the table for screen readers. */
@@ -57,6 +67,7 @@ interface DataTableProps {
 export function DataTable({
   client,
   table,
+  coming,
   columns,
   label,
   layoutName,
@@ -166,7 +177,8 @@ export function DataTable({
         onCopyAll={selection.copyAll}
         onPrint={print && (() => setIsPrintAsked(true))}
         count={arranged?.count}
-        allCount={table.count}
+        allCount={coming?.allRows ?? table.count}
+        isComing={coming !== undefined}
         message={selection.message}
         problem={hasFilters ? describeUnreadable(columns, typed, navigator.languages) : ''}
       />
@@ -227,7 +239,7 @@ export function DataTable({
       <span className="hidden-text" aria-live="polite">
         {describeHead(selection, rows, shown)}
       </span>
-      {print && (
+      {print && !coming && (
         <TablePrint
           {...{ client, table, print, conditions, rows, totals, isPart, hasTotals, frame }}
           columns={shown}

@@ -23,6 +23,8 @@ interface TableToolbarProps {
   /** The number of rows that are shown; undefined until it is known. */
   readonly count: number | undefined;
   readonly allCount: number;
+  /** True while rows are still coming. */
+  readonly isComing: boolean;
   /** True while rows are searched or filtered. */
   readonly isPart: boolean;
   /** The search and the filters in words. */
@@ -38,7 +40,8 @@ interface TableToolbarProps {
 
 /** The bar above a table: search, filters, columns, copy, print, and the number of its rows. */
 export function TableToolbar(props: TableToolbarProps) {
-  const { field, typed, onType, onSearch, hasFilters, onFilters, layout, onWiden, onCopyAll, onPrint, isPart, onClear, notices } = props;
+  const { field, typed, onType, onSearch, hasFilters, onFilters, layout, onWiden, onCopyAll, onPrint, isPart, isComing, onClear, notices } =
+    props;
   useEffect(() => {
     const pause = setTimeout(() => onSearch(typed), SEARCH_PAUSE_MS);
     return () => clearTimeout(pause);
@@ -62,11 +65,11 @@ export function TableToolbar(props: TableToolbarProps) {
         Filter these rows
       </button>
       <ColumnsMenu layout={layout} onWiden={onWiden} />
-      <button type="button" className="table-button" onClick={onCopyAll}>
+      <button type="button" className="table-button" onClick={onCopyAll} disabled={isComing}>
         Copy all
       </button>
       {onPrint && (
-        <button type="button" className="table-button" onClick={onPrint}>
+        <button type="button" className="table-button" onClick={onPrint} disabled={isComing}>
           Print
         </button>
       )}
@@ -96,9 +99,9 @@ function TableNotices({ message, problem, isPart, conditions }: TableToolbarProp
   );
 }
 
-function describeCount({ count, allCount, isPart }: TableToolbarProps): string {
+function describeCount({ count, allCount, isPart, isComing }: TableToolbarProps): string {
   if (count === undefined) return '';
   const { format } = createCellFormat(navigator.languages);
   const rows = `${format(allCount, 'count')} ${allCount === 1 ? 'row' : 'rows'}`;
-  return isPart ? `${format(count, 'count')} of ${rows}` : rows;
+  return isPart || isComing ? `${format(count, 'count')} of ${rows}` : rows;
 }

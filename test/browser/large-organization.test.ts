@@ -58,7 +58,7 @@ test('an analyst reads the totals and the first of 40,000 donors while the other
   await page.locator('[aria-rowindex="3"]').getByText('599,995.00').first().waitFor();
   expect(await amountIn(page, 2)).toBe('600,000.00');
   await page.getByRole('button', { name: 'Download' }).waitFor();
-  await page.getByLabel('Search in these rows').fill('lovelace 40000');
+  await page.getByLabel('Search in these rows').fill('lovelace 39999');
   await rowsAre(page, '1 of 40,000 rows');
   expect(files).toEqual([expect.stringMatching(/deposit-summary\.ndjson\?.*&as_of=\d+&totals=skip$/)]);
   await page.context().close();

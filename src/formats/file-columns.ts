@@ -1,6 +1,7 @@
 import { extraNames, LATE, lineFields, lineNames, moneyNames, v2Names, type FieldType, type LineName } from '../line/line-fields';
 import type { RowColumn } from '../rows/row-template';
 import type { FileColumns, FileObject } from './file-format';
+import { summaryAmounts, summaryCounts, summaryGiftDates, summaryParts, summaryShares, type SummaryPart } from '../values/figure-names';
 import { groupColumns, groupContact, type GroupBy } from './line-groups';
 
 const text = (field: string) => ({ field, kind: 'text' }) as const;
@@ -49,51 +50,28 @@ export const lineColumns = (hasPending: boolean): ColumnChoice => ({
 const keyColumns = (by: GroupBy): FileColumns =>
   Object.fromEntries(groupColumns(by).map(([name, { field, type }]) => [name, COLUMNS[type](`key.${field}`)]));
 
-const COUNTS = {
-  lines: 'lines',
-  transactions: 'transactions',
-  deposits: 'deposits',
-  donors: 'donors',
-  split_transactions: 'splitTransactions',
-  known_allocations: 'byAllocation.known',
-  inferred_allocations: 'byAllocation.inferred',
-  unknown_allocations: 'byAllocation.unknown',
-};
-const AMOUNTS = {
-  line_amount: 'byLine.amount',
-  line_fee_amount: 'byLine.feeAmount',
-  line_net_amount: 'byLine.netAmount',
-  transaction_amount: 'byTransaction.amount',
-  transaction_fee_amount: 'byTransaction.feeAmount',
-  transaction_net_amount: 'byTransaction.netAmount',
-};
-const SHARES = { allocation_amount: 'byAllocation.amount' };
-const GIFT_DATES = { first_gift: 'firstGift', last_gift: 'lastGift' };
+const partColumns = (of: Readonly<Record<string, string>>, column: (field: string) => RowColumn, part: SummaryPart): FileColumns =>
+  Object.fromEntries(Object.entries(of).map(([name, field]) => [summaryParts[part] + name, column(`${part}.${field}`)]));
 
-type Part = 'all' | 'posted' | 'pending' | 'compared.all';
-
-const partColumns = (of: Readonly<Record<string, string>>, column: (field: string) => RowColumn, part: Part, prefix: string): FileColumns =>
-  Object.fromEntries(Object.entries(of).map(([name, field]) => [prefix + name, column(`${part}.${field}`)]));
-
-const figures = (part: Part, prefix = ''): FileColumns => ({
-  ...partColumns(COUNTS, number, part, prefix),
-  ...partColumns(AMOUNTS, text, part, prefix),
-  ...partColumns(SHARES, nullable, part, prefix),
+const figures = (part: SummaryPart): FileColumns => ({
+  ...partColumns(summaryCounts, number, part),
+  ...partColumns(summaryAmounts, text, part),
+  ...partColumns(summaryShares, nullable, part),
 });
-const giftDates = (part: Part, prefix = ''): FileColumns => partColumns(GIFT_DATES, nullable, part, prefix);
+const giftDates = (part: SummaryPart): FileColumns => partColumns(summaryGiftDates, nullable, part);
 
 const FIGURES = figures('all');
-const COMPARED = figures('compared.all', 'compared_');
-const COMPARED_DATES = giftDates('compared.all', 'compared_');
+const COMPARED = figures('compared.all');
+const COMPARED_DATES = giftDates('compared.all');
 const MORE = {
   ...giftDates('all'),
-  ...{ ...figures('posted', 'posted_'), ...giftDates('posted', 'posted_') },
-  ...{ ...figures('pending', 'pending_'), ...giftDates('pending', 'pending_') },
+  ...{ ...figures('posted'), ...giftDates('posted') },
+  ...{ ...figures('pending'), ...giftDates('pending') },
 };
 
 /**
- * The columns of a summary's file. The usual ones count posted and pending deposits together, also in the period that is compared. They stay as they are: a file of the usual
- * columns is made again from an address that names none.
+ * The columns of a summary's file. The usual ones count posted and pending deposits together, also in the period that is compared. They stay
+ * as they are: a file of the usual columns is made again from an address that names none.
  */
 export function summaryColumns(groupBy: readonly GroupBy[], isCompared: boolean): ColumnChoice {
   const keys = groupBy.map(keyColumns);
@@ -121,11 +99,11 @@ const lineOf = (key: 'before' | 'after'): FileColumns =>
 const EFFECT: FileColumns = inside(
   { key: 'effect' },
   {
-    lines: number(`effect.${COUNTS.lines}`),
-    transactions: number(`effect.${COUNTS.transactions}`),
-    deposits: number(`effect.${COUNTS.deposits}`),
-    unknown_allocations: number(`effect.${COUNTS.unknown_allocations}`),
-    ...Object.fromEntries(Object.entries({ ...AMOUNTS, ...SHARES }).map(([name, field]) => [name, text(`effect.${field}`)])),
+    lines: number(`effect.${summaryCounts.lines}`),
+    transactions: number(`effect.${summaryCounts.transactions}`),
+    deposits: number(`effect.${summaryCounts.deposits}`),
+    unknown_allocations: number(`effect.${summaryCounts.unknown_allocations}`),
+    ...Object.fromEntries(Object.entries({ ...summaryAmounts, ...summaryShares }).map(([name, field]) => [name, text(`effect.${field}`)])),
   },
 );
 

@@ -121,12 +121,12 @@ describe('an operator', () => {
     expect(body).toEqual({ data: { depositDetails: [] } });
 
     const seen = await operate(
-      `query ($name: String!) { organization(organization: $name) { name hosts underMaintenance fiscalYearStart timeZone }
+      `query ($name: String!) { organization(organization: $name) { name hosts underMaintenance fiscalYearStart timeZone currency }
         users(organization: $name) { username } provisions(organization: $name) { label } sessions(organization: $name) { username provision } }`,
       { name },
     );
     expect(seen).toEqual({
-      organization: { name, hosts: ['127.0.0.1'], underMaintenance: false, fiscalYearStart: 1, timeZone: 'UTC' },
+      organization: { name, hosts: ['127.0.0.1'], underMaintenance: false, fiscalYearStart: 1, timeZone: 'UTC', currency: null },
       ...{ users: [{ username: 'bea' }], provisions: [{ label: 'page' }] },
       sessions: [{ username: 'bea', provision: createProvision.uuid.slice(0, 8) }],
     });
@@ -205,6 +205,10 @@ describe('an operator', () => {
         `mutation { setTimeZone(organization: "${name}", timeZone: "+02:00") { name } }`,
         '"+02:00" is not a time zone: give its IANA name, such as "America/New_York" or "UTC"',
       ],
+      [
+        `mutation { setCurrency(organization: "${name}", currency: "euro") { name } }`,
+        '"euro" is not the code of a currency: give its three letters of ISO 4217, such as "EUR" or "USD"',
+      ],
       [`mutation { setFiscalYear(organization: "${name}", month: 0) { name } }`, '0 is not a month: give a number from 1 to 12'],
       ['mutation { setFiscalYear(organization: "Nobody", month: 7) { name } }', 'There is no organization "Nobody"'],
       [
@@ -246,11 +250,15 @@ describe('an operator', () => {
     expect(await operate(`mutation { setTimeZone(organization: "${name}", timeZone: "Asia/Manila") { timeZone } }`)).toEqual({
       setTimeZone: { timeZone: 'Asia/Manila' },
     });
+    expect(await operate(`mutation { setCurrency(organization: "${name}", currency: "PHP") { currency } }`)).toEqual({
+      setCurrency: { currency: 'PHP' },
+    });
     await operate(`mutation { setPassword(organization: "${name}", username: "ada", password: "${PASSWORD}") }`);
     const rows = await rightsRows();
     expect(rows.filter(({ operation }) => operation === 'organization maintenance').map(({ detail }) => detail)).toEqual(['on', 'off']);
     expect(rows.find(({ operation }) => operation === 'organization fiscal-year')).toMatchObject({ subject: null, detail: 'month 7' });
     expect(rows.find(({ operation }) => operation === 'organization time-zone')).toMatchObject({ subject: null, detail: 'Asia/Manila' });
+    expect(rows.find(({ operation }) => operation === 'organization currency')).toMatchObject({ subject: null, detail: 'PHP' });
     expect(rows.find(({ operation }) => operation === 'user password')).toMatchObject({
       subject: 'user ada',
       detail: null,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page, Route } from 'playwright-core';
 import type { LoadedTable, LoadRequest, Row } from '../../src/playground/web/values/table-types';
-import { v2Line } from '../support/gateway';
+import { importLines, v2Line } from '../support/gateway';
 import { logIn, openPlayground } from '../support/playground-browser';
 
 const FUNDS = 1100;
@@ -43,6 +43,20 @@ const funds = (): LoadRequest => ({
     list: 'depositSummary.groups',
   },
 });
+
+/** The same groups, of which those after the first page come from a file. */
+const fundsAsStream = (): LoadRequest => {
+  const request = funds();
+  const { query } = request.source;
+  return {
+    ...request,
+    source: {
+      ...request.source,
+      query: query.replace('all { lines } groups', 'dataVersion { number } all { lines } groups'),
+      rest: { names: ['designation', 'lines', 'transaction_amount'], version: 'depositSummary.dataVersion.number' },
+    } as LoadRequest['source'],
+  };
+};
 
 const lines = (): LoadRequest => ({
   provision: gateway.organization.webProvision,
@@ -106,7 +120,7 @@ describe('the page', () => {
         },
       },
       digest: null,
-      samples: { 'all.lines': [1], 'all.byTransaction.amount': ['10.10'] },
+      samples: expect.objectContaining({ 'all.lines': [1], 'all.byTransaction.amount': ['10.10'] }) as object,
     });
     expect(rows!.slice(0, 2)).toEqual([
       ['Fund 1', 1, '10.10'],
@@ -114,7 +128,22 @@ describe('the page', () => {
     ]);
     expect(new Set(rows!.map(([fund]) => fund)).size).toBe(FUNDS);
     expect(sums).toEqual({ 'all.lines': { sum: '1100', unknown: 0 }, 'all.byTransaction.amount': { sum: '11110.00', unknown: 0 } });
-    expect(progress[0]).toEqual({ rows: 1000, allRows: FUNDS });
+    expect(progress[0]).toMatchObject({ rows: 1000, allRows: FUNDS, table: { id: table!.id, count: 1000 } });
+    await page.context().close();
+  });
+
+  test('shows no group where the file of the others ends early, or has other groups', async () => {
+    const page = await openWorker();
+    for (const alter of [(text: string) => text.slice(0, text.lastIndexOf('{')), (text: string) => text.replace('Fund 1099', 'Fund 99')]) {
+      await page.route('**/export/*.ndjson*', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: alter(await response.text()) });
+      });
+      const { fault, table } = await load(page, fundsAsStream());
+      expect(table).toBeUndefined();
+      expect(fault!.message).toContain('The file arrived damaged');
+      await page.unroute('**/export/*.ndjson*');
+    }
     await page.context().close();
   });
 
@@ -146,7 +175,7 @@ describe('the page', () => {
       version: 1,
       data: null,
       digest: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-      samples: { allocationAmount: [null, '10.10'] },
+      samples: expect.objectContaining({ allocationAmount: [null, '10.10'] }) as object,
     });
     expect(new Set(rows!.map(([, gift]) => gift)).size).toBe(FUNDS - 1);
     expect(rows!.filter(([, gift]) => gift === 'T0' || gift === 'T9')).toEqual([
@@ -204,6 +233,29 @@ describe('the page', () => {
     expect((await older).fault).toMatchObject({ gatewayCode: 'STOPPED' });
     expect((await failed).url()).toContain('.ndjson');
     expect(newer.table!.count).toBe(FUNDS);
+    await page.context().close();
+  });
+
+  test('reads the groups after the first page from one file of the same state, also when the books have changed by then', async () => {
+    const page = await openWorker();
+    const paged = await load(page, funds());
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await page.route('**/export/*.ndjson*', async (route) => {
+      const fund = v2Line({
+        ...{ deposit_id: 'D2', transaction_id: 'T9999', allocation_id: 'A9999' },
+        designation_id: 1050,
+        designation: 'New',
+      });
+      await importLines(gateway.services, gateway.organization, [fund]);
+      await route.continue();
+    });
+    const { table, rows, sums } = await load(page, fundsAsStream());
+    expect([table!.version, rows, sums]).toEqual([1, paged.rows, paged.sums]);
+    const files = asked.filter((path) => path.startsWith('/export/'));
+    expect(files).toEqual(['/export/deposit-summary.ndjson', expect.stringContaining('/export/receipts/')]);
+    // The first page, and the address of the file.
+    expect(asked.filter((path) => path === '/graphql')).toHaveLength(2);
     await page.context().close();
   });
 });

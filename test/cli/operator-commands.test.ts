@@ -50,9 +50,10 @@ describe('an operator of organizations', () => {
       underMaintenance: false,
       fiscalYearStart: 1,
       timeZone: 'UTC',
+      currency: null,
     });
     const { stdout } = await run(['organization', 'list']);
-    expect(stdout.split('\n')[0]).toMatch(/^NAME +HOSTS +MAINTENANCE +TIME ZONE$/);
+    expect(stdout.split('\n')[0]).toMatch(/^NAME +HOSTS +MAINTENANCE +TIME ZONE +CURRENCY$/);
     expect(stdout).toMatch(new RegExp(`^${name} +off +UTC$`, 'm'));
   });
 
@@ -63,6 +64,7 @@ describe('an operator of organizations', () => {
       id: expect.any(Number) as number,
       name,
       hosts: ['give.example.org', '127.0.0.1'],
+      currency: null,
     });
     const wrong = await run(['organization', 'create', randomUUID(), '--host', 'http://example.org']);
     expect(wrong).toEqual(failed('"http://example.org" is not a host name'));
@@ -127,6 +129,21 @@ describe('an operator of organizations', () => {
     expect(await run(['organization', 'create', name])).toEqual(
       failed('The name of the organization must be 1 to 200 characters, with no blanks around it and no control characters'),
     );
+  });
+
+  test('says the currency of one, takes it back, and is refused a code that no currency has', async () => {
+    const name = `Currency ${randomUUID()}`;
+    expect(await json(['organization', 'create', name, '--currency', 'EUR'])).toMatchObject({ name, currency: 'EUR' });
+    expect((await run(['organization', 'list'])).stdout).toMatch(new RegExp(`^${name} +off +UTC +EUR$`, 'm'));
+    expect(await run(['organization', 'currency', name, 'CHF'])).toEqual(done(`The amounts of "${name}" are shown in CHF`));
+    for (const code of ['XYW', 'eur', '']) {
+      const refused = failed(`"${code}" is not the code of a currency: give its three letters of ISO 4217, such as "EUR" or "USD"`);
+      expect(await run(['organization', 'currency', name, code])).toEqual(refused);
+      expect(await run(['organization', 'create', `${name} 2`, '--currency', code])).toEqual(refused);
+    }
+    expect(await json(['organization', 'list'])).toContainEqual(expect.objectContaining({ name, currency: 'CHF' }));
+    expect(await run(['organization', 'currency', name, 'none'])).toEqual(done(`The amounts of "${name}" are shown without a currency`));
+    expect(await json(['organization', 'list'])).toContainEqual(expect.objectContaining({ name, currency: null }));
   });
 
   test('closes one for maintenance and opens it again, at once', async () => {

@@ -3,8 +3,9 @@ import { buildSchema, Kind, parse, print, validate } from 'graphql';
 import { findCompared, findPeriod } from '../../src/playground/web/values/periods';
 import { toAsOf } from '../../src/playground/web/values/states';
 import { defaultChoices, type ReportChoices } from '../../src/playground/web/choices/report-choices';
-import { columnsOf } from '../../src/playground/web/reports/report-columns';
+import { columnsOf, groupingsOf, toFileNames } from '../../src/playground/web/reports/report-columns';
 import { definitionOf, reportDefinitions, type ReportId } from '../../src/playground/web/choices/report-definitions';
+import { summaryColumns } from '../../src/formats/file-columns';
 import { toDocument } from '../../src/playground/web/reports/report-document';
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
@@ -54,3 +55,16 @@ test.each(ids)('every form of the report %s is a document that the gateway knows
     }
   }
 });
+
+test.each(ids.filter((id) => definitionOf(id).rows === 'groups'))(
+  'each column of the report %s has its value in a file of the same groups',
+  (report) => {
+    for (const choices of formsOf(report).filter(({ compare }) => compare === 'off')) {
+      for (const mayReadDonors of [true, false]) {
+        const columns = columnsOf(choices, mayReadDonors);
+        const { all } = summaryColumns(groupingsOf(choices, mayReadDonors), false);
+        expect(toFileNames(columns).map((name) => all[name]?.field)).toEqual(columns.map(({ id }) => id));
+      }
+    }
+  },
+);

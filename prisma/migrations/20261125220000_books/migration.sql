@@ -12,6 +12,7 @@ CREATE TABLE organization (
   created_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP,
   fiscal_year_start INTEGER NOT NULL DEFAULT 1 CHECK (fiscal_year_start BETWEEN 1 AND 12),
   time_zone TEXT NOT NULL DEFAULT 'UTC',
+  currency TEXT CHECK (currency ~ '^[A-Z]{3}$'),
   v2_deprecated_at TIMESTAMPTZ,
   v2_sunset_at TIMESTAMPTZ,
   v2_migration_link TEXT,

@@ -9,7 +9,7 @@ import { formatTable, printResult } from '../terminal';
 
 const months = Array.from({ length: 12 }, (_, index) => String(index + 1));
 
-/** `organization create | list | rename | hosts | maintenance | fiscal-year | time-zone | v2 | delete`: manages organizations. */
+/** `organization create | list | rename | hosts | maintenance | fiscal-year | time-zone | currency | v2 | delete`: manages organizations. */
 export function organizationCommand(context: () => CommandContext): Command {
   const command = new Command('organization');
   command
@@ -17,32 +17,35 @@ export function organizationCommand(context: () => CommandContext): Command {
     .description('creates an organization')
     .argument('<name>', 'name of the organization, such as "Hope Foundation"')
     .option('--host <name>', 'host name that the organization is served at; may be repeated; any host name when it is missing', append, [])
-    .action(async (name: string, { host }: { host: string[] }) => {
+    .option('--currency <code>', 'currency of its amounts (ISO 4217), such as EUR; amounts are shown without one when it is missing')
+    .action(async (name: string, { host, currency: code }: { host: string[]; currency?: string }) => {
       const { terminal, json } = context();
-      const { id, hosts } = await withServices(context(), ({ organizations }) => organizations.create(name, host));
-      printResult(terminal, json, { id, name, hosts }, `Created organization "${name}"`);
+      const { id, hosts, currency } = await withServices(context(), ({ organizations }) => organizations.create(name, host, code));
+      printResult(terminal, json, { id, name, hosts, currency }, `Created organization "${name}"`);
     });
   command
     .command('list')
-    .description('lists the organizations, their host names, whether they are under maintenance, and their time zones')
+    .description('lists the organizations, their host names, whether they are under maintenance, their time zones and currencies')
     .action(async () => {
       const { terminal, json } = context();
       const list = await withServices(context(), ({ organizations }) => organizations.list());
-      const result = list.map(({ id, name, hosts, underMaintenance, fiscalYearStart, timeZone }) => ({
+      const result = list.map(({ id, name, hosts, underMaintenance, fiscalYearStart, timeZone, currency }) => ({
         id,
         name,
         hosts,
         underMaintenance,
         fiscalYearStart,
         timeZone,
+        currency,
       }));
-      const rows = result.map(({ name, hosts, underMaintenance, timeZone }) => [
+      const rows = result.map(({ name, hosts, underMaintenance, timeZone, currency }) => [
         name,
         hosts.join(' '),
         underMaintenance ? 'on' : 'off',
         timeZone,
+        currency ?? '',
       ]);
-      printResult(terminal, json, result, formatTable(['NAME', 'HOSTS', 'MAINTENANCE', 'TIME ZONE'], rows));
+      printResult(terminal, json, result, formatTable(['NAME', 'HOSTS', 'MAINTENANCE', 'TIME ZONE', 'CURRENCY'], rows));
     });
   command
     .command('hosts')
@@ -89,6 +92,22 @@ export function organizationCommand(context: () => CommandContext): Command {
       const { terminal, json } = context();
       await withServices(context(), ({ organizations }) => organizations.setTimeZone(name, timeZone));
       printResult(terminal, json, { name, timeZone }, `The days of "${name}" begin at midnight in ${timeZone}`);
+    });
+  command
+    .command('currency')
+    .description('sets the currency that the amounts of an organization are shown with; no amount is converted')
+    .argument('<name>', 'name of the organization')
+    .argument('<code>', 'code of the currency (ISO 4217), such as EUR, or none')
+    .action(async (name: string, code: string) => {
+      const { terminal, json } = context();
+      const currency = code === 'none' ? null : code;
+      await withServices(context(), ({ organizations }) => organizations.setCurrency(name, currency));
+      printResult(
+        terminal,
+        json,
+        { name, currency },
+        `The amounts of "${name}" are shown ${currency === null ? 'without a currency' : `in ${code}`}`,
+      );
     });
   addV2Command(command, context);
   command

@@ -16,6 +16,8 @@ export interface AccessRow<Stamp = VersionStamp> {
       readonly name: string;
       readonly hosts: readonly string[];
       readonly underMaintenance: boolean;
+      /** The ISO 4217 code of the currency of its amounts; null when it was not said. */
+      readonly currency: string | null;
       /** The version of its books. */
       readonly dataVersion: Stamp;
     };
@@ -79,6 +81,7 @@ interface JoinedRow {
   under_maintenance: boolean;
   fiscal_year_start: number;
   time_zone: string;
+  currency: string | null;
   v2_deprecated_at: Date | null;
   v2_sunset_at: Date | null;
   v2_migration_link: string | null;
@@ -100,7 +103,7 @@ interface JoinedRow {
 const HAS_ENDED = `(p.revoked_at IS NOT NULL OR COALESCE(p.expires_at <= now(), false) OR COALESCE(k.expires_at <= now(), false))`;
 const PROVISION_COLUMNS = `asked.place::int, p.id AS provision_id, k.first_characters, ${HAS_ENDED} AS has_ended,
   least(p.expires_at, k.expires_at) AS provision_expires_at, p.addresses, p.reports, p.kind, p.label, p.privileges AS provision_privileges,
-  o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance, o.fiscal_year_start, o.time_zone,
+  o.id AS organization_id, o.name AS organization_name, o.hosts, o.under_maintenance, o.fiscal_year_start, o.time_zone, o.currency,
   o.v2_deprecated_at, o.v2_sunset_at, o.v2_migration_link,
   :version AS data_version, pg_is_in_recovery() AS is_standby`;
 const ASKED_PROVISIONS = `JOIN provision_key k ON k.uuid_hash = asked.uuid_hash
@@ -305,6 +308,7 @@ function toFoundRow(row: JoinedRow): FoundRow {
       underMaintenance: row.under_maintenance,
       fiscalYearStart: row.fiscal_year_start,
       timeZone: row.time_zone,
+      currency: row.currency,
       v2DeprecatedAt: row.v2_deprecated_at,
       v2SunsetAt: row.v2_sunset_at,
       v2MigrationLink: row.v2_migration_link,

@@ -21,6 +21,8 @@ export interface OrganizationRow extends OrganizationCalendar, V2Notice {
   readonly name: string;
   readonly hosts: readonly string[];
   readonly underMaintenance: boolean;
+  /** The ISO 4217 code of the currency of its amounts, which are shown with it and never converted; null when it was not said. */
+  readonly currency: string | null;
 }
 
 /** The rows that went with an organization. */
@@ -46,7 +48,7 @@ const TABLES = [
  * Plain SQL: most commands look up an organization and use none of Prisma's models, which take 70 MB of memory from their first query on.
  */
 const FIND = `
-  SELECT id, name, hosts, under_maintenance AS "underMaintenance", fiscal_year_start AS "fiscalYearStart", time_zone AS "timeZone",
+  SELECT id, name, hosts, under_maintenance AS "underMaintenance", fiscal_year_start AS "fiscalYearStart", time_zone AS "timeZone", currency,
     v2_deprecated_at AS "v2DeprecatedAt", v2_sunset_at AS "v2SunsetAt", v2_migration_link AS "v2MigrationLink"
   FROM organization WHERE name = $1`;
 
@@ -65,8 +67,8 @@ export class OrganizationStore {
     return this.database.prisma.organization.findMany({ orderBy: { name: 'asc' } });
   }
 
-  async insert(name: string, hosts: readonly string[]): Promise<OrganizationRow> {
-    return this.database.prisma.organization.create({ data: { name, hosts: [...hosts] } });
+  async insert({ name, hosts, currency }: Pick<OrganizationRow, 'name' | 'hosts' | 'currency'>): Promise<OrganizationRow> {
+    return this.database.prisma.organization.create({ data: { name, hosts: [...hosts], currency } });
   }
 
   async updateMaintenance(id: number, underMaintenance: boolean): Promise<void> {
@@ -83,6 +85,10 @@ export class OrganizationStore {
 
   async updateTimeZone(id: number, timeZone: string): Promise<void> {
     await this.database.prisma.organization.update({ where: { id }, data: { timeZone } });
+  }
+
+  async updateCurrency(id: number, currency: string | null): Promise<void> {
+    await this.database.prisma.organization.update({ where: { id }, data: { currency } });
   }
 
   /** Updates the given columns alone, so that changes of the others at the same time stay. Returns the row as it is then. */

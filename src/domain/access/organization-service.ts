@@ -2,6 +2,7 @@ import type { DeletedRows, OrganizationRow, OrganizationStore, V2Notice } from '
 import { OperatorError } from '../../errors';
 import { isHostName, toHostName, toPageAddress } from '../../values/addresses';
 import { instantForms, toInstant } from '../../values/dates';
+import { isCurrency } from '../../values/currencies';
 import { isTimeZone } from '../../values/periods';
 import { assertName } from './operator-names';
 import type { RightsAudit } from '../audit/rights-audit';
@@ -23,13 +24,22 @@ export class OrganizationService {
     return this.organizations.list();
   }
 
-  /** Creates an organization. `hosts` are the names at which it may be reached; an empty list means any. */
-  async create(name: string, hosts: readonly string[]): Promise<OrganizationRow> {
+  /**
+   * Creates an organization. `hosts` are the names at which it may be reached; an empty list means any. `currency` is that of its amounts, or
+   * null where it is not said.
+   */
+  async create(name: string, hosts: readonly string[], currency: string | null = null): Promise<OrganizationRow> {
     assertName('organization', name);
+    assertCurrency(currency);
     const names = toHostNames(hosts);
     if (await this.organizations.find(name)) throw new OperatorError(`There is an organization "${name}" already`);
-    const organization = await this.organizations.insert(name, names);
-    await this.rights.note(organization.id, 'organization create', undefined, describeHosts(names));
+    const organization = await this.organizations.insert({ name, hosts: names, currency });
+    await this.rights.note(
+      organization.id,
+      'organization create',
+      undefined,
+      [describeHosts(names), ...(currency === null ? [] : [currency])].join(', '),
+    );
     return organization;
   }
 
@@ -55,6 +65,14 @@ export class OrganizationService {
     const { id } = await this.get(name);
     await this.rights.note(id, 'organization time-zone', undefined, timeZone);
     await this.organizations.updateTimeZone(id, timeZone);
+  }
+
+  /** Sets the currency of an organization's amounts, by its ISO 4217 code; null for none. No amount is converted. */
+  async setCurrency(name: string, currency: string | null): Promise<void> {
+    assertCurrency(currency);
+    const { id } = await this.get(name);
+    await this.rights.note(id, 'organization currency', undefined, currency ?? 'none');
+    await this.organizations.updateCurrency(id, currency);
   }
 
   /** Sets the names at which an organization may be reached, from the next request on. Returns them as they are stored; none means any. */
@@ -98,6 +116,11 @@ export class OrganizationService {
     await this.rights.note(id, 'organization delete');
     return this.organizations.delete(id);
   }
+}
+
+function assertCurrency(currency: string | null): void {
+  if (currency !== null && !isCurrency(currency))
+    throw new OperatorError(`"${currency}" is not the code of a currency: give its three letters of ISO 4217, such as "EUR" or "USD"`);
 }
 
 const describeHosts = (hosts: readonly string[]): string => (hosts.length > 0 ? `hosts ${hosts.join(' ')}` : 'any host');

@@ -21,7 +21,7 @@ export interface SystemAccess {
   readonly firstCharacters: string;
   /** True when the provision is a secret, which no app ships. */
   readonly isServer: boolean;
-  readonly organization: OrganizationCalendar & { readonly id: number; readonly name: string };
+  readonly organization: OrganizationCalendar & { readonly id: number; readonly name: string; readonly currency: string | null };
 }
 
 /** The access of a logged-in user. */
@@ -98,7 +98,7 @@ export class RequestCaller {
   async checkProvision(): Promise<{ readonly row: AccessRow; readonly access: SystemAccess }> {
     const { provision, link } = this.credentials;
     const row = await this.findRow();
-    const { id, name, fiscalYearStart, timeZone } = row.organization;
+    const { id, name, fiscalYearStart, timeZone, currency } = row.organization;
     this.assertReport(row.provision.reports);
     // The link of a session that has ended must not fall back on what the session's provision may read.
     if (link?.kind === 'session' && row.session === null) throw new AppError('NOT_LOGGED_IN');
@@ -109,7 +109,7 @@ export class RequestCaller {
         provisionId: row.provision.id,
         firstCharacters: row.provision.firstCharacters,
         isServer: isSecret(row.provision.kind),
-        organization: { id, name, fiscalYearStart, timeZone },
+        organization: { id, name, fiscalYearStart, timeZone, currency },
       },
     };
   }

@@ -31,6 +31,13 @@ export class Viewer {
   })
   timeZone!: string;
 
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'The currency of the organization\'s amounts, by its ISO 4217 code such as `"EUR"`, to show them with; null when the organization has not said one. No amount is converted.',
+  })
+  currency!: string | null;
+
   @Field(() => GraphQLISODateTime, {
     description: 'Time at which the session ends when no request comes before, to the minute. Each request moves it, this one too.',
   })
@@ -151,7 +158,7 @@ export class ViewerResolver {
 type Session = Pick<SessionRow, 'username' | 'privileges' | 'idleExpiresAt' | 'expiresAt'>;
 
 const toViewer = (
-  organization: OrganizationCalendar & { readonly name: string },
+  organization: OrganizationCalendar & { readonly name: string; readonly currency: string | null },
   { username, privileges, idleExpiresAt, expiresAt }: Session,
 ): Viewer => ({
   username,
@@ -159,6 +166,7 @@ const toViewer = (
   privileges,
   fiscalYearStart: organization.fiscalYearStart,
   timeZone: organization.timeZone,
+  currency: organization.currency,
   sessionIdleExpiresAt: idleExpiresAt,
   sessionExpiresAt: expiresAt,
 });

@@ -124,6 +124,9 @@ export class OperatedOrganization {
   @Field(() => String, { description: 'IANA name of the time zone in which its days begin.' })
   timeZone!: string;
 
+  @Field(() => String, { nullable: true, description: 'ISO 4217 code of the currency that its amounts are shown with; null for none.' })
+  currency!: string | null;
+
   @Field(() => GraphQLISODateTime, {
     nullable: true,
     description: "Time since which its callers of v2 hear that v2 is deprecated; null for the setting's.",

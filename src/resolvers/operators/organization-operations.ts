@@ -11,6 +11,7 @@ const HOSTS = { description: 'Host names at which it may be reached, such as `gi
 const UNDER_MAINTENANCE = { description: 'True to answer its callers "Under maintenance".' };
 const MONTH = { description: 'Month from 1 to 12.' };
 const TIME_ZONE = { description: 'IANA name of the time zone, such as `America/New_York`.' };
+const CURRENCY = { nullable: true, description: 'ISO 4217 code of the currency, such as `EUR`; null for none.' };
 const DEPRECATED_AT = { nullable: true, description: `Time since which v2 is deprecated: ${instantForms.join(' or ')}.` };
 const SUNSET_AT = { nullable: true, description: 'Time from which v2 may be gone, in the same forms.' };
 const LINK = { nullable: true, description: 'Page that says how to leave v2.' };
@@ -34,8 +35,9 @@ export class OrganizationOperations {
   create(
     @Arg('organization', () => String, NEW_NAME) name: string,
     @Arg('hosts', () => [String], { ...HOSTS, defaultValue: [] }) hosts: string[],
+    @Arg('currency', () => String, CURRENCY) currency?: string | null,
   ): Promise<OrganizationRow> {
-    return this.organizations.create(name, hosts);
+    return this.organizations.create(name, hosts, currency ?? null);
   }
 
   @Mutation(() => OperatedOrganization, { name: 'renameOrganization', description: 'Gives an organization another name.' })
@@ -80,6 +82,17 @@ export class OrganizationOperations {
     @Arg('timeZone', () => String, TIME_ZONE) timeZone: string,
   ): Promise<OrganizationRow> {
     await this.organizations.setTimeZone(name, timeZone);
+    return this.organizations.get(name);
+  }
+
+  @Mutation(() => OperatedOrganization, {
+    description: 'Sets the currency that the amounts of an organization are shown with. No amount is converted.',
+  })
+  async setCurrency(
+    @Arg('organization', () => String, NAME) name: string,
+    @Arg('currency', () => String, CURRENCY) currency: string | null | undefined,
+  ): Promise<OrganizationRow> {
+    await this.organizations.setCurrency(name, currency ?? null);
     return this.organizations.get(name);
   }
 

@@ -138,17 +138,23 @@ export interface PlannedPeriods {
   readonly period: Period;
   /** The period to compare with; undefined for none. */
   readonly compared: ComparedPeriod | undefined;
+  /** The ISO 4217 code of the currency of all amounts; null where the organization has not said one. */
+  readonly currency: string | null;
 }
 
+/** Says once for all amounts of a report which currency they have; nothing where nobody knows. */
+export const describeCurrency = (currency: string | null): string[] => (currency === null ? [] : [`Amounts are in ${currency}.`]);
+
 /** Whose report it is, its period, its pending deposits, and what it is compared with and divided by, as the head of a print says them; a line each. */
-export function toPrintLines({ choices, period, compared }: PlannedPeriods, organization: string): string[] {
+export function toPrintLines({ choices, period, compared, currency }: PlannedPeriods, organization: string): string[] {
   const { rows, splitBy } = definitionOf(choices.report);
   // The changes of the books are of no period.
-  if (rows === 'versions') return [organization];
+  if (rows === 'versions') return [organization, ...describeCurrency(currency)];
   const { format } = createCellFormat(navigator.languages);
   return [
     organization,
     describePeriod(choices, period),
+    ...describeCurrency(currency),
     ...describeBasis(choices),
     `Pending deposits: ${pendingChoices[choices.pending]}`,
     ...(compared ? [`${titleOfCompared(choices.compare)}: ${describePeriod(choices, compared)}`] : []),

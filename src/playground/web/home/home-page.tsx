@@ -70,7 +70,7 @@ export function HomePage({ provision, viewer, list, onSessionChange }: HomePageP
       {state.kind === 'failed' && <TryAgain message={state.message} onTryAgain={tryAgain} />}
       {state.kind === 'done' &&
         (state.figures.dataVersion ? (
-          <Figures {...{ days, timeZone, readsDonors }} figures={state.figures} />
+          <Figures {...{ days, timeZone, readsDonors }} currency={viewer.currency} figures={state.figures} />
         ) : (
           <p>The books are empty: nothing has been imported yet. Ask your administrator for an import.</p>
         ))}
@@ -108,11 +108,13 @@ interface FiguresProps {
   readonly days: HomeDays;
   readonly timeZone: string;
   readonly readsDonors: boolean;
+  /** The currency of all amounts. Cells of the table of deposits go without it. */
+  readonly currency: string | null;
   readonly figures: HomeQuery;
 }
 
-function Figures({ days, timeZone, readsDonors, figures }: FiguresProps) {
-  const { format } = createCellFormat(navigator.languages);
+function Figures({ days, timeZone, readsDonors, currency, figures }: FiguresProps) {
+  const { format } = createCellFormat(navigator.languages, currency);
   const { month, againstYear, pending, dataVersion, closedThrough } = figures;
   const { startDate, today, monthBefore, yearBefore } = days;
   return (
@@ -130,11 +132,13 @@ function Figures({ days, timeZone, readsDonors, figures }: FiguresProps) {
               <Against
                 href={linkTo('deposits', { period: 'month-to-date', compare: 'before' })}
                 period={monthBefore}
+                currency={currency}
                 of={toDifference(month)}
               />
               <Against
                 href={linkTo('deposits', { period: 'month-to-date', compare: 'last-year' })}
                 period={yearBefore}
+                currency={currency}
                 of={toDifference(againstYear)}
               />
             </dd>
@@ -164,12 +168,12 @@ function Figures({ days, timeZone, readsDonors, figures }: FiguresProps) {
           </div>
         )}
       </dl>
-      <RecentDeposits {...{ days, readsDonors, figures }} />
+      <RecentDeposits {...{ days, readsDonors, currency, figures }} />
     </>
   );
 }
 
-interface AgainstProps {
+interface AgainstProps extends Pick<FiguresProps, 'currency'> {
   /** The report that compares both. */
   readonly href: string;
   readonly period: ComparedPeriod;
@@ -177,9 +181,9 @@ interface AgainstProps {
 }
 
 /** Says what came in on the same days of another month, and how much more or less it is now. */
-function Against({ href, period: { startDate, endDate }, of }: AgainstProps) {
+function Against({ href, period: { startDate, endDate }, currency, of }: AgainstProps) {
   if (!of) return null;
-  const { format, sign } = createCellFormat(navigator.languages);
+  const { format, sign } = createCellFormat(navigator.languages, currency);
   return (
     <span>
       <a href={href}>
@@ -190,7 +194,7 @@ function Against({ href, period: { startDate, endDate }, of }: AgainstProps) {
   );
 }
 
-function RecentDeposits({ days, readsDonors, figures: { deposits, recent } }: Pick<FiguresProps, 'days' | 'readsDonors' | 'figures'>) {
+function RecentDeposits({ days, readsDonors, currency, figures: { deposits, recent } }: Omit<FiguresProps, 'timeZone'>) {
   const { format } = createCellFormat(navigator.languages);
   if (!deposits || !recent) return null;
   const all = linkTo('bank-tie-out', { period: `${days.recentDate}..${days.today}`, pending: 'WITH' });
@@ -235,7 +239,8 @@ function RecentDeposits({ days, readsDonors, figures: { deposits, recent } }: Pi
                 ? `All ${countOf(recent.all.deposits, 'deposit')}`
                 : countOf(recent.all.deposits, 'deposit')}
             </a>{' '}
-            since {format(days.recentDate, 'date')}: {format(recent.all.byTransaction.amount, 'money')} in{' '}
+            since {format(days.recentDate, 'date')}:{' '}
+            {createCellFormat(navigator.languages, currency).format(recent.all.byTransaction.amount, 'money')} in{' '}
             {countOf(recent.all.transactions, 'gift')}
           </p>
         </>

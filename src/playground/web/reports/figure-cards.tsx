@@ -30,7 +30,7 @@ interface Card {
 
 /** Shows the totals of a report, large, each with what it counts. Every gift is counted once. They are a line high while they are brief. */
 export function FigureCards({ plan, figures, isBrief }: FigureCardsProps) {
-  const { format, sign } = createCellFormat(navigator.languages);
+  const { format, sign } = createCellFormat(navigator.languages, plan.currency);
   const then = placeOfCompared(plan.choices.compare);
   return (
     <section className="cards" aria-label="Totals">
@@ -162,7 +162,7 @@ const joinNotes = (...notes: readonly (string | undefined)[]): string => notes.f
 
 /** The figures of a report in one line, such as “Received: 1,234.50 (pending included)”, for a print. A sheet for a donor says no fees. */
 export function describeFigures(plan: ReportPlan, figures: ReportFigures): string {
-  const { format } = createCellFormat(navigator.languages);
+  const { format } = createCellFormat(navigator.languages, plan.currency);
   return toCards(plan, figures)
     .filter(({ isCost = false }) => !isCost || !isOfDonor(plan))
     .map(({ title, value, kind, note }) => `${title}: ${format(value, kind)}${note === undefined ? '' : ` (${note})`}`)

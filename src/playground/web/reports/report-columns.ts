@@ -1,5 +1,6 @@
 import type { GroupBy } from '../../../generated/operations/graphql';
 import { lineFields, lineNames, type FieldType, type LineName } from '../../../line/line-fields';
+import { summaryAmounts, summaryCounts, summaryParts, summaryShares } from '../../../values/figure-names';
 import type { ColumnKind, TableColumn } from '../values/table-types';
 import type { ReportChoices } from '../choices/report-choices';
 import { definitionOf } from '../choices/report-definitions';
@@ -162,6 +163,16 @@ export function pivotOf(
   const figures = columns.filter(({ adds, kind, isHidden }) => adds && !isHidden && (kind === 'money' || kind === 'count'));
   return { across: keyColumns[splitBy][0]!.id, figures };
 }
+
+/** The names that the columns of lines or groups have in the gateway's files. */
+export const toFileNames = (columns: readonly ReportColumn[]): readonly string[] =>
+  columns.map(({ id }) => figureNames.get(id) ?? id.replace(/^key\./, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+
+const figureNames: ReadonlyMap<string, string> = new Map(
+  Object.entries(summaryParts).flatMap(([part, prefix]) =>
+    Object.entries({ ...summaryCounts, ...summaryAmounts, ...summaryShares }).map(([name, path]) => [`${part}.${path}`, prefix + name]),
+  ),
+);
 
 /** The figures of a group. A figure adds up over the rows only where no gift, or no deposit, is in two of them. */
 function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[]): readonly ReportColumn[] {

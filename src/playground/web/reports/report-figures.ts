@@ -65,7 +65,7 @@ interface Answer {
     readonly classes: readonly BridgeStep[];
   } | null;
   readonly depositSummary?: ReportFigures | null;
-  readonly depositDetailsConnection?: { readonly summary?: ReportFigures | null } | null;
+  readonly depositDetailsConnection?: { readonly totalCount?: number; readonly summary?: ReportFigures | null } | null;
 }
 
 /** Finds the totals in the answer to a report's document; undefined for a report without any. */
@@ -73,6 +73,9 @@ export function findFigures(data: unknown): ReportFigures | undefined {
   const { depositSummary, depositDetailsConnection } = (data ?? {}) as Answer;
   return depositSummary ?? depositDetailsConnection?.summary ?? undefined;
 }
+
+/** The number of the lines of a report, in the answer to its document. */
+export const countRows = (data: unknown): number | undefined => ((data ?? {}) as Answer).depositDetailsConnection?.totalCount;
 
 /** Finds what leads from one state to the other in the answer to a report of changes; undefined for any other report. */
 export function findBridge(data: unknown): ChangeBridge | undefined {

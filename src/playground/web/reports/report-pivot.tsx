@@ -22,6 +22,8 @@ export interface ShownTable {
 interface PivotOptions {
   readonly client: TableClient;
   readonly table: LoadedTable;
+  /** False while rows are still coming: sums of a part of them would pass for those of all. */
+  readonly isWhole: boolean;
   readonly choices: ReportChoices;
   /** The columns of the list. They must stay the same from render to render, like its totals. */
   readonly columns: readonly TableColumn[];
@@ -42,14 +44,14 @@ interface ReportPivot {
 const NO_FIGURES: readonly TableColumn[] = [];
 
 /** Turns a report that is divided by parts of time into a pivot, which the worker makes of the loaded rows. */
-export function usePivot({ client, table, choices, columns, totals, shape }: PivotOptions): ReportPivot {
+export function usePivot({ client, table, isWhole, choices, columns, totals, shape }: PivotOptions): ReportPivot {
   const { across, figures } = useMemo(() => pivotOf(choices, columns), [choices, columns]) ?? { across: '', figures: NO_FIGURES };
   const figure = shape === LIST ? undefined : (figures.find(({ id }) => id === shape) ?? figures[0]);
   const [made, setMade] = useState<{ readonly of: LoadedTable; readonly figure: string; readonly pivot: KeptPivot }>();
   const { showBoundary } = useErrorBoundary();
   const figureId = figure?.id;
   useEffect(() => {
-    if (figureId === undefined) return undefined;
+    if (figureId === undefined || !isWhole) return undefined;
     let isGone = false;
     const making = client.pivot(table.id, { across, figure: figureId });
     making.then(
@@ -67,7 +69,7 @@ export function usePivot({ client, table, choices, columns, totals, shape }: Piv
         () => undefined,
       );
     };
-  }, [client, table, across, figureId, showBoundary]);
+  }, [client, table, isWhole, across, figureId, showBoundary]);
   const pivot = made?.of === table && made.figure === figureId ? made.pivot : undefined;
   const shown = useMemo((): ShownTable | undefined => {
     if (!figure || pivot?.tooMany !== undefined) return { table, columns, totals, figure: undefined };

@@ -7,7 +7,7 @@ import { DataTable, type TableView } from '../tables/data-table';
 import type { NoticeSlots } from '../tables/table-toolbar';
 import type { KeptView } from '../rows/filter-text';
 import type { TableClient } from '../rows/table-client';
-import type { Row } from '../values/table-types';
+import type { LoadProgress, Row } from '../values/table-types';
 import { describeFigures, describeNotes, FigureCards } from './figure-cards';
 import { toConditions, toPrintLines, writeValue } from '../choices/choice-texts';
 import { isOfDonor, OWN_COSTS } from './donor-lines';
@@ -23,6 +23,7 @@ import { ShapeField, usePivot, type ShownTable } from './report-pivot';
 import type { Names } from '../choices/report-names';
 import { describeLate } from './late-changes';
 import { LateNote } from './late-note';
+import { describeProgress, STILL_READING } from './state-note';
 import type { ReportResult } from './use-report';
 
 /** The most gifts that the report of the largest ones shows. */
@@ -35,6 +36,8 @@ interface ReportOutcomeProps {
   readonly onSessionChange: () => void;
   readonly client: TableClient;
   readonly result: ReportResult;
+  /** The rows that have come so far; undefined once all are there. Until then the result is shown, and leaves the page by no way. */
+  readonly coming: LoadProgress | undefined;
   readonly names: Names;
   readonly organization: string;
   readonly mayOpenDonors: boolean;
@@ -51,6 +54,7 @@ export function ReportOutcome({
   provision,
   client,
   result,
+  coming,
   names,
   organization,
   mayOpenDonors,
@@ -70,6 +74,7 @@ export function ReportOutcome({
   const [isScrolled, setIsScrolled] = useState(false);
   const [seen, setSeen] = useState<{ readonly of: ShownTable; readonly view: TableView }>();
   const { plan, table, figures, bridge, crossings, donor, late } = result;
+  const isWhole = coming === undefined;
   const { choices } = plan;
   const notes = figures ? describeNotes(plan, figures) : '';
   const crossed = useMemo(() => describeCrossings(plan, crossings), [plan, crossings]);
@@ -97,7 +102,7 @@ export function ReportOutcome({
     return [whose, ...donor, ...others, ...shown, ...found];
   }, [plan, organization, donor, choices, nameOf, figures, bridge, crossed, late]);
   const totals = useMemo(() => (figures && choices.limit === 0 ? toTotals(figures, columns) : undefined), [figures, columns, choices]);
-  const { figures: pivoted, shown, tooMany } = usePivot({ client, table, choices, columns, totals, shape });
+  const { figures: pivoted, shown, tooMany } = usePivot({ client, table, isWhole, choices, columns, totals, shape });
   // A view of a table that is shown no more is of other rows.
   const view = shown && seen?.of === shown ? seen.view : undefined;
   const setView = useMemo(() => shown && ((now: TableView) => setSeen({ of: shown, view: now })), [shown]);
@@ -140,13 +145,16 @@ export function ReportOutcome({
       {slots.notices &&
         createPortal(
           <>
+            {coming && <p role="status">{describeProgress(coming)}</p>}
             <LateNote {...{ choices, late, onChange }} />
             {crossed !== undefined && <p role="note">{crossed}</p>}
             {notes !== '' && <p role="note">{notes}</p>}
           </>,
           slots.notices,
         )}
+      {coming && <NotePrint {...{ title, lines }} note={STILL_READING} />}
       {slots.download &&
+        isWhole &&
         shown &&
         view &&
         createPortal(
@@ -177,6 +185,7 @@ export function ReportOutcome({
                 key={shown.table.id}
                 {...{ client, kept }}
                 table={shown.table}
+                coming={coming}
                 columns={shown.columns}
                 totals={shown.totals}
                 label={title}
@@ -192,7 +201,9 @@ export function ReportOutcome({
           </TabPanel>
           <TabPanel id="chart" className="view">
             {isPart && <p className="note">{ALL_ROWS_DRAWN}</p>}
-            {bridge ? (
+            {coming ? (
+              <p className="note">The chart is of all rows. {describeProgress(coming)}</p>
+            ) : bridge ? (
               <BridgeChart {...{ choices, bridge, fileName }} print={chartPrint} />
             ) : (
               <ReportChart {...{ client, table, columns, title, fileName }} print={chartPrint} />

@@ -12,7 +12,7 @@ import { mayReadDonors, type Viewer } from '../session/gateway-client';
 import { describeLost, toArrangement, type KeptView } from '../rows/filter-text';
 import type { TableClient } from '../rows/table-client';
 import type { ViewParameters } from '../tables/view-link';
-import { describeFetched, proposeTitle, toPrintLines } from '../choices/choice-texts';
+import { describeCurrency, describeFetched, proposeTitle, toPrintLines } from '../choices/choice-texts';
 import { toViewAddress, useLinkedView } from '../choices/linked-view';
 import { presets, toKnownZone } from '../values/periods';
 import { findUnread, type ReportChoices } from '../choices/report-choices';
@@ -73,12 +73,14 @@ export function ReportView({
   const timeZone = toKnownZone(viewer.timeZone);
   const now = findToday({ ...viewer, timeZone });
   const { today, fiscalYearStart } = now;
+  const { currency } = viewer;
   // The viewer itself is a new object each time the gateway is asked who is logged in. A plan of it would run the report again each time.
   const plan = useMemo(
-    () => planReport(choices, { today, fiscalYearStart, timeZone }, readsDonors),
-    [choices, today, fiscalYearStart, timeZone, readsDonors],
+    () => planReport(choices, { today, fiscalYearStart, timeZone, currency }, readsDonors),
+    [choices, today, fiscalYearStart, timeZone, currency, readsDonors],
   );
   const { state, run, stop } = useReport(plan, { provision, client, onSessionChange });
+  const result = state.kind === 'done' ? state.result : state.kind === 'running' ? state.begun : undefined;
   const named = { fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] };
   const names = useNames(provision, named, state.kind === 'done' ? state.result.table : undefined);
   const [copied, setCopied] = useState({ text: '', isFault: false });
@@ -118,7 +120,7 @@ export function ReportView({
         <h2>{saved?.title ?? title}</h2>
         <p>
           {saved && `${title}. `}
-          {isChanged ? 'The choices differ from those that were saved.' : answers}
+          {[isChanged ? 'The choices differ from those that were saved.' : answers, ...describeCurrency(currency)].join(' ')}
         </p>
         <div className="report-actions">
           {/* The result brings its button. */}
@@ -171,15 +173,16 @@ export function ReportView({
         )}
         <span ref={setNoticeSlot} className="slot" />
       </NoticeLine>
-      {state.kind !== 'done' && (
+      {state.kind !== 'done' && !result && (
         <StateNote {...{ title, state }} onTryAgain={run} needs={needs} lines={plan ? toPrintLines(plan, viewer.organization) : []} />
       )}
-      {state.kind === 'done' && (
-        <FaultBoundary part="The results" resetKeys={[state.result]}>
+      {result && (
+        <FaultBoundary part="The results" resetKeys={[result]}>
           <ReportOutcome
             {...{ provision, client, names, onChange, onSessionChange, tab, kept, slots }}
             onTab={setTab}
-            result={state.result}
+            result={result}
+            coming={state.kind === 'running' ? state.progress : undefined}
             organization={viewer.organization}
             mayOpenDonors={readsDonors}
           />

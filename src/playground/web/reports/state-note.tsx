@@ -2,6 +2,7 @@ import { TryAgain } from '../look/try-again';
 import { NotePrint } from '../tables/print-sheet';
 import type { FilterName } from '../choices/report-definitions';
 import { createCellFormat } from '../values/cell-format';
+import type { LoadProgress } from '../values/table-types';
 import type { ReportState } from './use-report';
 
 interface StateNoteProps {
@@ -13,9 +14,12 @@ interface StateNoteProps {
   readonly state: Exclude<ReportState, { readonly kind: 'done' }>;
 }
 
+/** Says for a print that rows are still coming. */
+export const STILL_READING = 'The rows are still being read, so none is printed. Print again when they are there.';
+
 const stateTexts: Readonly<Record<'stopped' | 'running', string>> = {
   stopped: 'The report was stopped. Nothing is shown, because a part would be wrong.',
-  running: 'The rows are still being read, so none is printed. Print again when they are there.',
+  running: STILL_READING,
 };
 
 /** The advice for a report that lacks a condition. */
@@ -23,6 +27,14 @@ const needTexts: { readonly [Name in FilterName]?: string } = {
   donor: 'Choose a donor: type a part of the name, in any order of first and last name.',
   since: 'Choose the state to compare with: a day, a change of the books, or a file that you took.',
 };
+
+/** Says how many rows have come, such as “Reading… 8,000 of 40,000 rows”. */
+export function describeProgress(progress: LoadProgress | undefined): string {
+  const { format } = createCellFormat(navigator.languages);
+  if (!progress) return 'Reading…';
+  const { rows, allRows } = progress;
+  return `Reading… ${format(rows, 'count')} ${allRows === undefined ? '' : `of ${format(allRows, 'count')} `}rows`;
+}
 
 /** Says why a report has no rows yet, on the screen and in a print. */
 export function StateNote({ title, lines, needs, state, onTryAgain }: StateNoteProps) {
@@ -33,8 +45,7 @@ export function StateNote({ title, lines, needs, state, onTryAgain }: StateNoteP
     <>
       {kind === 'running' ? (
         <p className="note" role="status">
-          Reading… {state.progress && createCellFormat(navigator.languages).format(state.progress.rows, 'count')}
-          {state.progress && ' rows'}
+          {describeProgress(state.progress)}
         </p>
       ) : kind === 'failed' ? (
         <TryAgain message={text} {...{ onTryAgain }} />

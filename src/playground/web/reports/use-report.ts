@@ -3,7 +3,7 @@ import type { OrganizationCalendar, Today } from '../../../values/periods';
 import { askGateway, dataOf, GatewayError, postGraphQL } from '../session/gateway-client';
 import { createStopped, isStopped } from '../rows/gateway-faults';
 import type { TableClient } from '../rows/table-client';
-import type { LoadedTable, LoadProgress } from '../values/table-types';
+import type { GrowingTable, LoadedTable, LoadProgress } from '../values/table-types';
 import { readDonorLines } from './donor-lines';
 import { NO_CROSSINGS, readCrossings, type PeriodCrossings } from './period-crossings';
 import { findCompared, findPeriod } from '../values/periods';
@@ -13,11 +13,11 @@ import { describeState, writeValue, type PlannedPeriods } from '../choices/choic
 import type { HistoryQuery } from '../../../generated/operations/graphql';
 import historyQuery from '../queries/history.graphql?raw';
 import { lacksCondition, type ReportChoices } from '../choices/report-choices';
-import { columnsOf, type ReportColumn } from './report-columns';
+import { columnsOf, toFileNames, type ReportColumn } from './report-columns';
 import { readLate, type LateState } from './late-changes';
 import { definitionOf, hasComparedRows } from '../choices/report-definitions';
 import { toDocument, type ReportDocument } from './report-document';
-import { findBridge, findFigures, type ChangeBridge, type ReportFigures } from './report-figures';
+import { countRows, findBridge, findFigures, type ChangeBridge, type ReportFigures } from './report-figures';
 
 /** The period, columns and document that the choices of a form ask for. */
 export interface ReportPlan extends PlannedPeriods {
@@ -51,13 +51,17 @@ export interface ReportResult {
 
 export type ReportState =
   | { readonly kind: 'waiting' }
-  | { readonly kind: 'running'; readonly progress: LoadProgress | undefined }
+  /** `begun` has the totals of all rows, and those rows that have come so far. */
+  | { readonly kind: 'running'; readonly progress: LoadProgress | undefined; readonly begun?: ReportResult | undefined }
   | { readonly kind: 'done'; readonly result: ReportResult }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly message: string };
 
+/** The day that a report is planned for, and what the organization says of its calendar and its amounts. */
+type ReportDay = Today & OrganizationCalendar & Pick<PlannedPeriods, 'currency'>;
+
 /** Plans the report of some choices for a day. Undefined while a condition that it needs is missing. */
-export function planReport(choices: ReportChoices, now: Today & OrganizationCalendar, readsDonors: boolean): ReportPlan | undefined {
+export function planReport(choices: ReportChoices, now: ReportDay, readsDonors: boolean): ReportPlan | undefined {
   if (lacksCondition(choices)) return undefined;
   const period = findPeriod(choices.period, now) ?? {};
   const compared = findCompared(period, choices.compare);
@@ -72,6 +76,7 @@ export function planReport(choices: ReportChoices, now: Today & OrganizationCale
     choices,
     today: now.today,
     timeZone: now.timeZone,
+    currency: now.currency,
     readsDonors,
     period,
     compared,
@@ -130,21 +135,26 @@ export function useReport(
       });
       if (!controller.signal.aborted) setState({ of: asked, now: { kind: 'done', result: { ...result, late } } });
     };
-    let table: LoadedTable | undefined;
+    const tables = new Set<number>();
+    const drop = (): void => tables.forEach((id) => void client.drop(id));
     tell({ kind: 'running', progress: undefined });
     runReport(asked.plan, {
       provision,
       client,
       signal: controller.signal,
-      onProgress: (progress) => tell({ kind: 'running', progress }),
+      onProgress: (progress, begun) => {
+        if ('table' in progress) tables.add(progress.table.id);
+        if (controller.signal.aborted) return drop();
+        tell({ kind: 'running', progress, begun });
+      },
     })
       .catch(async (error: unknown) => {
         throw asked.plan ? await explainState(error, provision, asked.plan) : error;
       })
       .then(
         (result) => {
-          if (controller.signal.aborted) return void client.drop(result.table.id);
-          table = result.table;
+          tables.add(result.table.id);
+          if (controller.signal.aborted) return drop();
           tell({ kind: 'done', result });
           if (result.late === 'reading') void tellLate(result);
           // The page's bar may tell of the same failure. It goes when the session is asked for again.
@@ -159,8 +169,8 @@ export function useReport(
       );
     return () => {
       controller.abort();
-      if (table) void client.drop(table.id);
-      else void client.stop();
+      if (!isEnded) void client.stop();
+      drop();
     };
   }, [asked, provision, client, onSessionChange]);
   const run = useCallback(() => setTurn((before) => before + 1), []);
@@ -182,39 +192,52 @@ interface RunOptions {
   readonly provision: string;
   readonly client: TableClient;
   readonly signal: AbortSignal;
-  readonly onProgress: (progress: LoadProgress) => void;
+  /** Called with what can be shown before all rows are there. */
+  readonly onProgress: (progress: LoadProgress | GrowingTable, begun: ReportResult | undefined) => void;
 }
 
 /** The books may change between two requests of one report. More than this many times in a row they will not. */
 const MAX_TRIES = 3;
 
 /** Loads the rows and the totals of a report, both of one version of the books. */
-async function runReport(plan: ReportPlan, { provision, client, signal, onProgress }: RunOptions): Promise<ReportResult> {
-  const { document, columns } = plan;
+async function runReport(plan: ReportPlan, options: RunOptions): Promise<ReportResult> {
+  return definitionOf(plan.choices.report).rows === 'lines' ? runLines(plan, options) : runList(plan, options);
+}
+
+/** Loads a list whose first page has the totals. All groups of one period are in a file too, from which those after the first page come. */
+async function runList(plan: ReportPlan, { provision, client, onProgress }: RunOptions): Promise<ReportResult> {
+  const { document, columns, choices, compared } = plan;
   const { query, variables, list } = document;
-  if (definitionOf(plan.choices.report).rows !== 'lines') {
-    const most = plan.choices.limit;
-    const source = { kind: 'pages', query, variables, list, ...(most > 0 && { maxRows: most }) } as const;
-    const table = await client.load({ provision, source, columns }, onProgress);
-    const figures = findFigures(table.data);
-    const bridge = findBridge(table.data);
+  const most = choices.limit;
+  const isInFile = definitionOf(choices.report).rows === 'groups' && most === 0 && !compared;
+  const rest = isInFile ? { names: toFileNames(columns), version: 'depositSummary.dataVersion.number' } : undefined;
+  const source = { kind: 'pages', query, variables, list, ...(most > 0 && { maxRows: most }), ...(rest && { rest }) } as const;
+  const toResult = (table: LoadedTable): ReportResult => {
+    const [figures, bridge] = [findFigures(table.data), findBridge(table.data)];
     // The version that the gateway tells of an answer is the newest one, also where a report is of a past state.
     const version = (figures ?? bridge?.after)?.dataVersion?.number ?? table.version;
-    return {
-      plan,
-      table: { ...table, version },
-      figures,
-      bridge,
-      crossings: NO_CROSSINGS,
-      donor: [],
-      late: figures ? toLateState(plan) : 'none',
-    };
-  }
+    return { ...toBegun(plan, { ...table, version }, figures), bridge };
+  };
+  const show = tellBegun(onProgress, toResult);
+  const result = toResult(await client.load({ provision, source, columns }, show));
+  return { ...result, late: result.figures ? toLateState(plan) : 'none' };
+}
+
+async function runLines(plan: ReportPlan, { provision, client, signal, onProgress }: RunOptions): Promise<ReportResult> {
+  const { document, columns } = plan;
+  const { query, variables } = document;
   for (let attempt = 1; ; attempt++) {
-    const source = { kind: 'file', query, variables, names: columns.map(({ id }) => toFileName(id)) } as const;
-    const loading = client.load({ provision, source, columns }, onProgress);
-    const asking = postGraphQL(provision, { query, variables: { ...variables, first: 1 } }, { signal });
-    const [table, figures] = await Promise.all([loading, asking.then((answer) => findFigures(dataOf(answer)))]).catch((error: unknown) => {
+    const source = { kind: 'file', query, variables, names: toFileNames(columns) } as const;
+    let totals: { readonly figures: ReportFigures | undefined; readonly allRows: number | undefined } | undefined;
+    const tell: RunOptions['onProgress'] = (progress, begun) => onProgress({ ...progress, allRows: totals?.allRows }, begun);
+    const show = tellBegun(tell, (table) => (totals && isOf(table, totals.figures) ? toBegun(plan, table, totals.figures) : undefined));
+    const loading = client.load({ provision, source, columns }, show);
+    const asking = postGraphQL(provision, { query, variables: { ...variables, first: 1 } }, { signal }).then((answer) => {
+      const data = dataOf(answer);
+      totals = { figures: findFigures(data), allRows: countRows(data) };
+      return totals.figures;
+    });
+    const [table, figures] = await Promise.all([loading, asking]).catch((error: unknown) => {
       // Rows without totals are not shown. A load that was stopped by then may be of a newer run.
       if (!signal.aborted) void client.stop();
       loading.then(
@@ -223,9 +246,10 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
       );
       throw error;
     });
-    if (table.version === (figures?.dataVersion?.number ?? 0))
+    if (isOf(table, figures))
       return {
-        ...{ plan, table, figures, bridge: undefined, late: toLateState(plan) },
+        ...toBegun(plan, table, figures),
+        late: toLateState(plan),
         crossings: await readCrossings(plan, table, client),
         donor: await readDonorLines(plan, table, client),
       };
@@ -234,6 +258,29 @@ async function runReport(plan: ReportPlan, { provision, client, signal, onProgre
     if (signal.aborted) throw createStopped();
     if (attempt === MAX_TRIES) throw new GatewayError('The books are changing all the time. Run the report again in a moment.');
   }
+}
+
+/** True for rows of the same version of the books as the totals. */
+const isOf = ({ version }: LoadedTable, figures: ReportFigures | undefined): boolean => version === (figures?.dataVersion?.number ?? 0);
+
+/** A result without what is read once all rows are there. */
+const toBegun = (plan: ReportPlan, table: LoadedTable, figures: ReportFigures | undefined): ReportResult => ({
+  ...{ plan, table, figures, bridge: undefined, late: 'none', donor: [] },
+  crossings: NO_CROSSINGS,
+});
+
+/** Tells the progress of a load with what can be shown of its rows: what was shown last stays until there is more. */
+function tellBegun(
+  onProgress: RunOptions['onProgress'],
+  toShown: (table: LoadedTable) => ReportResult | undefined,
+): (progress: LoadProgress | GrowingTable) => void {
+  let table: LoadedTable | undefined;
+  let shown: ReportResult | undefined;
+  return (progress) => {
+    if ('table' in progress) [table, shown] = [progress.table, undefined];
+    shown ??= table && toShown(table);
+    onProgress(progress, shown);
+  };
 }
 
 /** An error in words for a state that the books have not had, or that was pruned. Any other error stays as it is. */
@@ -254,6 +301,3 @@ export async function explainState(error: unknown, provision: string, { choices,
     pruned === undefined ? `There is no ${asked}. They begin with` : `The ${asked} is no longer kept. The earliest that is kept is`;
   return new GatewayError(`${fault} ${first!}, and the newest is ${last!} (${timeZone}).`);
 }
-
-/** The name of a line's field in a file: `depositDate` is `deposit_date`. */
-const toFileName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

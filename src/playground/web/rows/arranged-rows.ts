@@ -26,17 +26,20 @@ export interface ArrangedRows {
   readonly want: (from: number, to: number) => void;
 }
 
-/** Arranges a table in the worker and fetches the rows that come into view. The rows before stay until the new ones are there. */
+/**
+ * Arranges a table in the worker, again when it has grown, and fetches the rows that come into view. The rows before stay until the new ones
+ * are there.
+ */
 export function useArrangedRows(
   client: TableClient,
-  { id }: Pick<LoadedTable, 'id'>,
+  { id, count }: Pick<LoadedTable, 'id' | 'count'>,
   arrangement: Arrangement,
   onProblem: (error: unknown) => void,
 ): ArrangedRows {
   const [shown, setShown] = useState<Shown>();
   const [, setArrivals] = useState(0);
   const view = useRef({ from: 0, to: WINDOW });
-  const wanted = useRef({ id, arrangement });
+  const wanted = useRef({ id, count, arrangement });
   const isArranging = useRef(false);
   const pending = useRef(new Set<string>());
   const isGone = useRef(false);
@@ -55,7 +58,7 @@ export function useArrangedRows(
   );
 
   useEffect(() => {
-    wanted.current = { id, arrangement };
+    wanted.current = { id, count, arrangement };
     // One arrangement runs at a time, so that a person who types fast waits for the last one only.
     if (isArranging.current) return;
     isArranging.current = true;
@@ -75,7 +78,7 @@ export function useArrangedRows(
       setShown({ table: now.id, arrangement: now.arrangement, arranged, windows: new Map(rows && [[place, rows]]) });
     };
     void run();
-  }, [client, id, arrangement, report]);
+  }, [client, id, count, arrangement, report]);
 
   // Rows of another table are never shown under this one's columns.
   const current = shown?.table === id ? shown : undefined;

@@ -4,7 +4,7 @@ import { dataOf, GatewayError, postVersioned } from '../session/gateway-client';
 import { createCellFormat, toWord } from '../values/cell-format';
 import { UNKNOWN } from '../values/figures';
 import { toPair } from '../values/pairs';
-import type { Cell, LoadProgress, LoadRequest, Row, RowSource, TableColumn } from '../values/table-types';
+import type { Cell, LoadProgress, LoadRequest, RestOfRows, Row, RowSource, TableColumn } from '../values/table-types';
 
 /** The facts that a source gives beside its rows. */
 export interface LoadedRows {
@@ -23,7 +23,8 @@ export interface RowTaker {
 
 interface LoadOptions {
   readonly signal: AbortSignal;
-  readonly onProgress: (progress: LoadProgress) => void;
+  /** Called when rows were taken, with what is known of them before all are there. */
+  readonly onProgress: (progress: LoadProgress, facts: LoadedRows) => void;
 }
 
 const PAGE_LENGTH = 1000;
@@ -60,22 +61,40 @@ type Of<Kind extends RowSource['kind']> = LoadRequest & { readonly source: Extra
 async function loadFile({ provision, source }: Of<'file'>, taker: RowTaker, { signal, onProgress }: LoadOptions): Promise<LoadedRows> {
   const { query, variables, names } = source;
   const { url } = await fetchFileAddress(provision, { query, variables }, 'ndjson', signal);
+  return readFile({ url, names, provision, allRows: undefined, data: null }, taker, { signal, onProgress });
+}
+
+interface AskedFile {
+  readonly url: URL;
+  readonly names: readonly string[];
+  readonly provision: string;
+  /** The number of its rows, where it is known before. */
+  readonly allRows: number | undefined;
+  readonly data: unknown;
+}
+
+/** Reads the rows of an NDJSON file. Throws when the file is not whole. */
+async function readFile(
+  { url, names, provision, allRows, data }: AskedFile,
+  { take }: Pick<RowTaker, 'take'>,
+  { signal, onProgress }: LoadOptions,
+): Promise<LoadedRows> {
   const decoder = new TextDecoder();
   let rest = '';
-  const takeText = (text: string): void => {
-    const lines = (rest + text).split('\n');
+  let facts: LoadedRows = { version: 0, data, digest: null };
+  const takePiece = (piece: Uint8Array, { headers }: Response): void => {
+    facts = { ...facts, version: Number(headers.get('X-Data-Version')) };
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
       const row = JSON.parse(line) as Json;
-      taker.take(names.map((name) => toCell(fieldOf(row, name))));
+      take(names.map((name) => toCell(fieldOf(row, name))));
     }
   };
-  const { response, digest } = await fetchChecked(
-    url,
-    { provision, format: 'ndjson', signal, onProgress, countRows: async () => undefined },
-    (piece) => takeText(decoder.decode(piece, { stream: true })),
-  );
-  return { version: Number(response.headers.get('X-Data-Version')), data: null, digest };
+  const countRows = (): Promise<number | undefined> => Promise.resolve(allRows);
+  const tell = (progress: LoadProgress): void => onProgress(progress, facts);
+  const { digest } = await fetchChecked(url, { provision, format: 'ndjson', signal, onProgress: tell, countRows }, takePiece);
+  return { ...facts, digest };
 }
 
 async function loadPages(request: Of<'pages'>, taker: RowTaker, options: LoadOptions): Promise<LoadedRows> {
@@ -107,10 +126,40 @@ async function loadPagesOfOneVersion(
     first ??= { version, data: withoutRows(data, source.list.split('.')), digest: null };
     for (const node of list.nodes) take(readers.map((read) => read(node)));
     rows += list.nodes.length;
-    onProgress({ rows, allRows: list.totalCount === undefined ? undefined : Math.min(list.totalCount, most) });
     if (list.after === undefined || rows >= most) return first;
+    const { totalCount } = list;
+    onProgress({ rows, allRows: totalCount === undefined ? undefined : Math.min(totalCount, most) }, first);
+    if (source.rest) return loadRest({ provision, source, rest: source.rest, first, rows, totalCount }, { take }, { signal, onProgress });
     after = list.after;
   }
+}
+
+interface RestOptions extends Pick<Of<'pages'>, 'provision' | 'source'> {
+  readonly rest: RestOfRows;
+  readonly first: LoadedRows;
+  /** The number of rows that the first page had. */
+  readonly rows: number;
+  readonly totalCount: number | undefined;
+}
+
+/** Reads the rows after the first page from the file of the same state, which may be a past one by now. */
+async function loadRest(
+  { provision, source, rest, first, rows, totalCount }: RestOptions,
+  { take }: Pick<RowTaker, 'take'>,
+  { signal, onProgress }: LoadOptions,
+): Promise<LoadedRows> {
+  const { query, variables } = source;
+  const { url } = await fetchFileAddress(provision, { query, variables }, 'ndjson', signal);
+  url.searchParams.set('as_of', String(valueAt(first.data, rest.version.split('.'))));
+  // The first page had the totals.
+  url.searchParams.set('totals', 'skip');
+  let place = 0;
+  const takeRest = (row: Row): void => {
+    if (place++ >= rows) take(row);
+  };
+  const tell: LoadOptions['onProgress'] = (progress) => onProgress({ ...progress, rows: Math.max(rows, progress.rows) }, first);
+  await readFile({ url, names: rest.names, provision, allRows: totalCount, data: null }, { take: takeRest }, { signal, onProgress: tell });
+  return first;
 }
 
 /** True for rows of a past state of the books, which does not change. */

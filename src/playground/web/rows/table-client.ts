@@ -4,12 +4,15 @@ import type { AnsweredTables, AnswerRequest } from './answer-tables';
 import { createOutdated, passGatewayErrors } from './gateway-faults';
 import type { KeptPivot, PivotRequest } from './pivot-rows';
 import type { TableKeeper, WriteRequest } from './table-keeper';
-import type { Arranged, Arrangement, LoadedTable, LoadProgress, LoadRequest, Row } from '../values/table-types';
+import type { Arranged, Arrangement, GrowingTable, LoadedTable, LoadProgress, LoadRequest, Row } from '../values/table-types';
 
 /** Tables that a worker of their own loads and keeps. Every method may reject with a GatewayError, whose message the page shows. */
 export interface TableClient {
-  /** Loads all rows of a source. A newer load stops an older one, which rejects with an error that `isStopped` knows. */
-  readonly load: (request: LoadRequest, onProgress: (progress: LoadProgress) => void) => Promise<LoadedTable>;
+  /**
+   * Loads all rows of a source. A newer load stops an older one, which rejects with an error that `isStopped` knows. A long table is told of
+   * while it grows, and keeps its number when it is whole; where the load fails, it is dropped by whoever was told of it.
+   */
+  readonly load: (request: LoadRequest, onProgress: (progress: LoadProgress | GrowingTable) => void) => Promise<LoadedTable>;
   /** Stops the load that runs, its requests included. */
   readonly stop: () => Promise<void>;
   /** Sends a GraphQL request. Resolves to the answer with long lists cut, and to the tables that it holds. */

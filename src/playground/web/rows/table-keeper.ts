@@ -6,12 +6,13 @@ import { readAnswer } from './answer-tables';
 import { toWord } from '../values/cell-format';
 import { createOutdated, createStopped } from './gateway-faults';
 import { toPivot, type KeptPivot, type PivotRequest } from './pivot-rows';
-import { loadRows } from './row-loader';
+import { loadRows, type LoadedRows } from './row-loader';
 import { storeRows, TableStore, type StoredColumn } from './table-store';
 import type {
   Arranged,
   Arrangement,
   Cell,
+  GrowingTable,
   KeptTable,
   LoadedTable,
   LoadProgress,
@@ -35,6 +36,9 @@ export interface WriteRequest {
 /** The shortest time between two messages about progress. More of them would keep the page busy. */
 const PROGRESS_INTERVAL_MS = 100;
 
+/** The rows with which a table that is not whole is told of first. It is told of again each time it has twice as many. */
+const FIRST_ROWS = 1000;
+
 /** Loads tables and keeps them, in a worker, so that nothing of their rows but the visible ones is ever on the page's own thread. */
 export class TableKeeper {
   readonly #locales: readonly string[];
@@ -48,21 +52,34 @@ export class TableKeeper {
     this.#locales = locales;
   }
 
-  /** Loads all rows of a source. A newer load stops an older one, which then rejects as stopped. */
-  async load(request: LoadRequest, onProgress: (progress: LoadProgress) => void): Promise<LoadedTable> {
+  /**
+   * Loads all rows of a source. A newer load stops an older one, which then rejects as stopped. A long table can be used while it grows; it
+   * keeps its number when it is whole.
+   */
+  async load(request: LoadRequest, onProgress: (progress: LoadProgress | GrowingTable) => void): Promise<LoadedTable> {
     this.stop();
     const loading = new AbortController();
     this.#loading = loading;
+    const id = ++this.#lastId;
     let columns: StoredColumn[] = [];
+    let next = FIRST_ROWS;
     const restart = (): void => {
       columns = request.columns.map((column) => ({ column, values: new ValueList() }));
+      next = FIRST_ROWS;
     };
     restart();
     const take = (row: Row): void => columns.forEach(({ column, values }, n) => values.append(toKept(row[n] ?? null, column)));
-    const { version, data, digest } = await orStopped(loading.signal, () =>
-      loadRows(request, { take, restart }, { signal: loading.signal, onProgress: throttle(onProgress, PROGRESS_INTERVAL_MS) }),
+    const tell = throttle(onProgress, PROGRESS_INTERVAL_MS);
+    const tellOf = (progress: LoadProgress, facts: LoadedRows): void => {
+      if (progress.rows < next || loading.signal.aborted) return tell(progress);
+      next = progress.rows * 2;
+      const soFar = columns.map(({ column, values }) => ({ column, values: values.soFar() }));
+      onProgress({ ...progress, table: { ...this.#keep(new TableStore(soFar, this.#locales), id), ...facts } });
+    };
+    const facts = await orStopped(loading.signal, () =>
+      loadRows(request, { take, restart }, { signal: loading.signal, onProgress: tellOf }),
     );
-    return { ...this.#keep(new TableStore(columns, this.#locales)), version, data, digest };
+    return { ...this.#keep(new TableStore(columns, this.#locales), id), ...facts };
   }
 
   /** Stops the load that runs, if any. */
@@ -133,8 +150,7 @@ export class TableKeeper {
     this.#tables.delete(id);
   }
 
-  #keep(store: TableStore): KeptTable {
-    const id = ++this.#lastId;
+  #keep(store: TableStore, id = ++this.#lastId): KeptTable {
     this.#tables.set(id, store);
     return { id, count: store.count, samples: store.samples() };
   }

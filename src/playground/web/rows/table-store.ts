@@ -19,6 +19,9 @@ const FILE_PIECE_ROWS = 1000;
 /** The message for places of an order that the person sees no more: they would name other rows. */
 const CHANGED = 'The rows have just changed. Try again.';
 
+/** Counts the arrangements of all tables: rows of one that has grown must not pass for rows of the table before. */
+let lastSerial = 0;
+
 /** Holds the rows of one table compactly, and shows some of them in some order. */
 export class TableStore {
   readonly count: number;
@@ -61,7 +64,7 @@ export class TableStore {
     const kept = this.#find(search, filters);
     const sorted = sort && this.#sort(kept ?? Uint32Array.from({ length: this.count }, (_, row) => row), sort);
     this.#shown = sorted ?? kept;
-    this.#serial++;
+    this.#serial = ++lastSerial;
     return { serial: this.#serial, count: this.#shownCount(), sums: this.#sums() };
   }
 

@@ -12,6 +12,8 @@ export interface Viewer extends OrganizationCalendar {
   readonly username: string;
   readonly organization: string;
   readonly privileges: readonly string[];
+  /** The ISO 4217 code of the currency of the organization's amounts; null where it has not said one. */
+  readonly currency: string | null;
   /** The latest end of the session, in ISO 8601. */
   readonly sessionExpiresAt: string;
   readonly ends: SessionEnds;

@@ -17,7 +17,15 @@ import { useTableEdges } from './table-edges';
 import type { TableClient } from '../rows/table-client';
 import { TotalsRow, toTotal, type GivenTotals } from './table-rows';
 import { TableToolbar, type NoticeSlots } from './table-toolbar';
-import { isNumber, type Arranged, type Arrangement, type LoadedTable, type Row, type TableColumn } from '../values/table-types';
+import {
+  isNumber,
+  type Arranged,
+  type Arrangement,
+  type LoadedTable,
+  type LoadProgress,
+  type Row,
+  type TableColumn,
+} from '../values/table-types';
 
 /** The part of a table that is shown at the moment: its rows, and the ids of its shown columns in order. */
 export interface TableView {
@@ -29,6 +37,8 @@ export interface TableView {
 interface DataTableProps {
   readonly client: TableClient;
   readonly table: Pick<LoadedTable, 'id' | 'count' | 'samples'>;
+  /** The rows that have come so far, while others follow: a part can be looked at, and neither copied as a whole nor printed. */
+  readonly coming?: LoadProgress | undefined;
   /** The columns that the table was loaded with, in the same order. The list must stay the same from render to render. */
   readonly columns: readonly TableColumn[];
   /** The name of the table for screen readers. */
@@ -59,6 +69,7 @@ interface DataTableProps {
 export function DataTable({
   client,
   table,
+  coming,
   columns,
   label,
   layoutName,
@@ -179,7 +190,8 @@ export function DataTable({
         onCopyAll={selection.copyAll}
         onPrint={print && (() => setIsPrintAsked(true))}
         count={arranged?.count}
-        allCount={table.count}
+        allCount={coming?.allRows ?? table.count}
+        isComing={coming !== undefined}
         message={selection.message}
         fault={[hasFilters ? describeUnreadable(columns, typed, navigator.languages) : '', selection.fault].join(' ').trim()}
       />
@@ -258,7 +270,7 @@ export function DataTable({
         }}
         onClose={() => setSheet(undefined)}
       />
-      {print && (
+      {print && !coming && (
         <TablePrint
           {...{ client, table, print, rows, totals, isPart, hasTotals, frame }}
           columns={listed}

@@ -27,6 +27,8 @@ interface TableToolbarProps {
   /** The number of rows that are shown; undefined until it is known. */
   readonly count: number | undefined;
   readonly allCount: number;
+  /** True while rows are still coming. */
+  readonly isComing: boolean;
   /** True while rows are searched or filtered. */
   readonly isPart: boolean;
   /** The search and the filters in words. */
@@ -48,8 +50,8 @@ export interface NoticeSlots {
 
 /** The bar above a table: search, filters, columns, copy, print, and the number of its rows. */
 export function TableToolbar(props: TableToolbarProps) {
-  const { field, typed, onType, onSearch, hasFilters, onFilters, layout, onWiden, onCopyAll, onPrint, isPart, isNarrow, onClear, slots } =
-    props;
+  const { field, typed, onType, onSearch, hasFilters, onFilters, layout, onWiden, onCopyAll, onPrint, isPart, isNarrow, isComing } = props;
+  const { onClear, slots } = props;
   useEffect(() => {
     const pause = setTimeout(() => onSearch(typed), SEARCH_PAUSE_MS);
     return () => clearTimeout(pause);
@@ -73,11 +75,11 @@ export function TableToolbar(props: TableToolbarProps) {
         Filter these rows
       </button>
       <ColumnsMenu layout={layout} onWiden={onWiden} />
-      <button type="button" className="table-button table-wide" onClick={onCopyAll}>
+      <button type="button" className="table-button table-wide" onClick={onCopyAll} disabled={isComing}>
         Copy all
       </button>
       {onPrint && (
-        <button type="button" className="table-button table-wide" onClick={onPrint}>
+        <button type="button" className="table-button table-wide" onClick={onPrint} disabled={isComing}>
           Print
         </button>
       )}
@@ -123,8 +125,8 @@ function TableNotices({ isPart, conditions, most, count = 0 }: TableToolbarProps
   );
 }
 
-function describeCount({ count, allCount, isPart }: TableToolbarProps): string {
+function describeCount({ count, allCount, isPart, isComing }: TableToolbarProps): string {
   if (count === undefined) return '';
   const rows = formatRows(allCount, navigator.languages);
-  return isPart ? `${createCellFormat(navigator.languages).format(count, 'count')} of ${rows}` : rows;
+  return isPart || isComing ? `${createCellFormat(navigator.languages).format(count, 'count')} of ${rows}` : rows;
 }

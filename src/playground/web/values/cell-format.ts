@@ -25,18 +25,27 @@ export const toWord = (text: string): string =>
 
 const formats = new Map<string, CellFormat>();
 
-/** Writes values as people of a locale do. Amounts and numbers are written from their exact text, without a float in between. */
-export function createCellFormat(locales: readonly string[]): CellFormat {
-  const key = locales.join();
+/**
+ * Writes values as people of a locale do, amounts with the currency that is given. Amounts and numbers are written from their exact text,
+ * without a float in between.
+ */
+export function createCellFormat(locales: readonly string[], currency?: string | null): CellFormat {
+  const key = [...locales, currency ?? ''].join();
   const known = formats.get(key);
   if (known) return known;
   const tags = [...locales];
-  const money = new Intl.NumberFormat(tags, { minimumFractionDigits: 2, maximumFractionDigits: MAX_DECIMALS });
+  // Amounts have the decimals of the books, also those of a currency that people write without any.
+  const amount = {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: MAX_DECIMALS,
+    ...(currency && ({ style: 'currency', currency } as const)),
+  };
+  const money = new Intl.NumberFormat(tags, amount);
   const count = new Intl.NumberFormat(tags, { maximumFractionDigits: MAX_DECIMALS });
   // A percentage that is nearly nothing has no sign.
   const percent = new Intl.NumberFormat(tags, { ...PERCENT, signDisplay: 'negative' });
   const signed: Readonly<Partial<Record<ColumnKind, Intl.NumberFormat>>> = {
-    money: new Intl.NumberFormat(tags, { minimumFractionDigits: 2, maximumFractionDigits: MAX_DECIMALS, signDisplay: 'exceptZero' }),
+    money: new Intl.NumberFormat(tags, { ...amount, signDisplay: 'exceptZero' }),
     count: new Intl.NumberFormat(tags, { maximumFractionDigits: MAX_DECIMALS, signDisplay: 'exceptZero' }),
     percent: new Intl.NumberFormat(tags, { ...PERCENT, signDisplay: 'exceptZero' }),
   };

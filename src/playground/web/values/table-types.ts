@@ -88,6 +88,11 @@ export interface LoadProgress {
   readonly allRows: number | undefined;
 }
 
+/** A table of the rows that have come so far. It grows under its number until it is whole, and is dropped by whoever was told of it. */
+export interface GrowingTable extends LoadProgress {
+  readonly table: LoadedTable;
+}
+
 /** Where the worker reads the rows of a table. */
 export type RowSource =
   /**
@@ -95,8 +100,26 @@ export type RowSource =
    * `allocation_amount`.
    */
   | { readonly kind: 'file'; readonly query: string; readonly variables: object; readonly names: readonly string[] }
-  /** The pages of a connection of the query's answer, read with the query's variables `first` and `after`, up to a number of rows. */
-  | { readonly kind: 'pages'; readonly query: string; readonly variables: object; readonly list: string; readonly maxRows?: number };
+  /**
+   * The pages of a connection of the query's answer, read with the query's variables `first` and `after`, up to a number of rows. Rows after
+   * the first page come from the query's NDJSON file in one stream, where `rest` is given.
+   */
+  | {
+      readonly kind: 'pages';
+      readonly query: string;
+      readonly variables: object;
+      readonly list: string;
+      readonly maxRows?: number;
+      readonly rest?: RestOfRows;
+    };
+
+/** The file that has the rows of a list in the same order, all of them. */
+export interface RestOfRows {
+  /** The file's name of each column. */
+  readonly names: readonly string[];
+  /** The path of the number of the state that the first page is of. The file is of the same one. */
+  readonly version: string;
+}
 
 export interface LoadRequest {
   readonly provision: string;
@@ -117,6 +140,6 @@ export interface LoadedTable {
   readonly version: number;
   /** The data of the first answer without the rows of its list; null for a file. */
   readonly data: unknown;
-  /** The digest of the lines that the rows were checked against; null for pages, and for a user who may not have it. */
+  /** The digest of the lines that the rows were checked against; null for pages, for rows that are not whole, and for a user who may not have it. */
   readonly digest: string | null;
 }

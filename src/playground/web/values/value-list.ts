@@ -10,7 +10,7 @@ const MANY_VALUES = 4096;
  * it saves.
  */
 export class ValueList {
-  readonly #kept: Cell[] = [];
+  #kept: Cell[] = [];
   #codes = new Uint32Array(FIRST_CAPACITY);
   #codeOf: Map<Cell, number> | undefined = new Map();
   #length = 0;
@@ -48,9 +48,19 @@ export class ValueList {
     return this.#kept[this.#codes[row] ?? 0] ?? null;
   }
 
+  /** The values up to now. They share the memory of this list, which goes on growing. */
+  soFar(): ValueList {
+    const values = new ValueList();
+    values.#kept = this.#kept;
+    values.#codes = this.#codes.subarray(0, this.#length);
+    values.#length = this.#length;
+    values.#codeOf = undefined;
+    return values;
+  }
+
   /** Frees what only appending needs. */
   seal(): void {
     this.#codeOf = undefined;
-    this.#codes = this.#codes.slice(0, this.#length);
+    if (this.#codes.length > this.#length) this.#codes = this.#codes.slice(0, this.#length);
   }
 }

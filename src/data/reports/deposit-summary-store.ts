@@ -1,5 +1,5 @@
 import type { QueryResultRow } from 'pg';
-import { groupFigures, type GroupCondition, type GroupFigure } from '../../formats/group-conditions';
+import { groupFigures, type FigureType, type GroupCondition, type GroupFigure } from '../../formats/group-conditions';
 import { groupColumns, groupsTellDonors, type ContactName, type GroupBy, type GroupKey } from '../../formats/line-groups';
 import { Prisma } from '../../generated/prisma/client';
 import type { LocalDate } from '../../values/dates';
@@ -98,7 +98,8 @@ const EXTRAS: Readonly<Record<ExtraFigure, string>> = {
 };
 /** The casts with which figures leave the database: amounts as exact text, dates as text, counts as numbers. */
 const CASTS = { count: 'float8', amount: 'numeric(40, 2)::text', date: 'text' } as const;
-const toOutput = (name: string): string => `figure."${name}"::${CASTS[groupFigures[name as GroupFigure] ?? 'count']} AS "${name}"`;
+const TYPES: Readonly<Partial<Record<string, FigureType>>> = groupFigures;
+const toOutput = (name: string): string => `figure."${name}"::${CASTS[TYPES[name] ?? 'count']} AS "${name}"`;
 
 /** The figures that groups can be ordered by. An order by KEY is that of the groups' values. */
 export const groupOrderFields = {

@@ -33,7 +33,9 @@ export class DepositSummaryResolver {
     const narrowed = await authorizeTotals(access, member, lines, grouping);
     const lineSet = await this.bookService.inState(narrowed, toAsOf(lines.asOf), books);
     const { mayReadDonors } = member;
-    const summary = this.summaries.summarize({ lineSet, startDate: lines.startDate, ...grouping, mayReadDonors }, books);
+    const { groupBy, fiscalYearStart, compareWith, having } = grouping;
+    const asked = { startDate: lines.startDate, groupBy, fiscalYearStart, compareWith, having };
+    const summary = this.summaries.summarize({ lineSet, ...asked, mayReadDonors }, books);
     return new DepositSummary(summary, selectedPaths(info));
   }
 

@@ -1,3 +1,4 @@
+import { useState, type FocusEvent } from 'react';
 import type { Today } from '../../../values/periods';
 import { useFieldFocus } from '../look/field-focus';
 import { comparisons, findCompared, findDates, findPeriod, type Comparison } from '../values/periods';
@@ -18,17 +19,23 @@ const choices = { ...comparisons, [DATES]: 'Other dates' } as const;
 /** Chooses the period that a report is compared with: by its name, or by two dates of its own. */
 export function CompareField({ period, compare, now, onChange }: CompareFieldProps) {
   const { part, focusField } = useFieldFocus<HTMLDivElement>();
+  /** True from the choice of other dates until the focus leaves their fields, which may not be folded away meanwhile. */
+  const [isTyping, setIsTyping] = useState(false);
   const dates = findDates(compare);
+  const leave = ({ currentTarget, relatedTarget }: FocusEvent): void => {
+    if (!currentTarget.contains(relatedTarget)) setIsTyping(false);
+  };
   const choose = (chosen: keyof typeof choices): void => {
     if (chosen !== DATES) return onChange(chosen);
     const own = findPeriod(period, now) ?? {};
     // The dates begin with those that are compared already. All time has no period beside it, so that this month is as good as any.
     const known = findCompared(own, dates || compare === 'off' ? 'last-year' : compare) ?? findPeriod('this-month', now)!;
     onChange(`${known.startDate!}..${known.endDate!}`);
+    setIsTyping(true);
     focusField();
   };
   return (
-    <div ref={part} className="compared">
+    <div ref={part} className="compared" data-kept={isTyping ? '' : undefined} onBlur={leave}>
       <ChoiceField label="Compare with" {...{ choices }} value={dates ? DATES : (compare as keyof typeof comparisons)} onChange={choose} />
       {dates && <DatesField label="Dates to compare with" {...dates} onChange={(text) => onChange(text as Comparison)} />}
     </div>

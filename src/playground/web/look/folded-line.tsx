@@ -6,8 +6,8 @@ interface FoldedLineProps {
   readonly children: ReactNode;
 }
 
-/** Parts of these classes are never folded: a report is known by its period, its donor and its conditions. */
-const KEPT = '.period, .finder, .chips, .narrow-button';
+/** These parts are never folded: a report is known by its period, its donor and its conditions, and nobody types into what is away. */
+const KEPT = '.period, .finder, .chips, .narrow-button, [data-kept]';
 
 /** Shows fields in one line. Those without room are folded away, and a button shows them below. */
 export function FoldedLine({ label, children }: FoldedLineProps) {

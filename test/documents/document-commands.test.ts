@@ -112,6 +112,7 @@ const VARIABLES: Readonly<Record<string, object>> = {
   Download: { query: '{ depositDetails(startDate: "2026-01-01", endDate: "2026-01-31") { amount } }' },
   Funds: {},
   January: {},
+  Lapsed: {},
   Month: {},
   Open: { username: 'ada', password: PASSWORD },
   Page: {},

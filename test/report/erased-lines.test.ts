@@ -252,7 +252,7 @@ test('an operator who proves a file of before is told that donors were erased, a
     expect([told.status, told.stderr]).toEqual([
       1,
       expect.stringContaining(
-        ': donors of its lines were erased after it, so that their names, contact and memos are gone from it; the money is the same to the cent (receipt ',
+        ': donors of its lines were erased after it, and their names, contact and memos are all that is gone from it; the money is the same to the cent (receipt ',
       ),
     ]);
   }

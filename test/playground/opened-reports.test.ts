@@ -73,8 +73,7 @@ test('the title of ten funds names those that it has room for, and counts the ot
 
 test('no proposed title is longer than the gateway takes', () => {
   for (let count = 0; count < 30; count++) {
-    for (let begin = 1; begin < 170; begin++)
-      expect(toTitle('x'.repeat(begin), funds(count)).length).toBeLessThanOrEqual(MAX_TITLE_LENGTH);
+    for (let begin = 1; begin < 170; begin++) expect(toTitle('x'.repeat(begin), funds(count)).length).toBeLessThanOrEqual(MAX_TITLE_LENGTH);
   }
 });
 

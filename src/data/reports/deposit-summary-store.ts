@@ -14,7 +14,7 @@ import { groupings, groupValues, labelOf, moveOf } from './summary-groupings';
 export const extraFigures = ['deposits', 'donors', 'firstGift', 'lastGift'] as const;
 export type ExtraFigure = (typeof extraFigures)[number];
 
-/** What costs more than the figures of groups, and is read only when it is asked for. */
+/** The values of groups that cost more than their figures, and are read only when they are asked for. */
 export interface AskedOfGroups {
   readonly extras: readonly ExtraFigure[];
   /** The contact of each group's donor. */

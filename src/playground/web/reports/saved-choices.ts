@@ -5,7 +5,7 @@ import { definitionOf, isDateBasis, isPendingChoice } from '../choices/report-de
 import type { OpenedReport } from '../values/saved-names';
 import type { ReportDocument } from './report-document';
 
-/** What is saved of a report. */
+/** The parts of a report that are saved. */
 interface SavedChoices {
   readonly query: string;
   readonly variables?: unknown;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page, Route } from 'playwright-core';
 import type { LoadedTable, LoadRequest, Row } from '../../src/playground/web/values/table-types';
@@ -84,7 +84,9 @@ interface Outcome {
 async function openWorker(): Promise<Page> {
   const { page } = await gateway.visit();
   await logIn(page);
-  const [file] = readdirSync(ASSETS).filter((name) => /^table-worker-.*\.js$/.test(name));
+  // A build keeps the files of those before it for pages that are open.
+  const workers = readdirSync(ASSETS).filter((name) => /^table-worker-.*\.js$/.test(name));
+  const [file] = workers.sort((one, other) => statSync(join(ASSETS, other)).mtimeMs - statSync(join(ASSETS, one)).mtimeMs);
   await page.evaluate(`${comlink}; 0`);
   await page.evaluate(`window.keeper = Comlink.wrap(new Worker('/playground/assets/${file}', { type: 'module' })); 0`);
   return page;

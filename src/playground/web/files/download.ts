@@ -65,8 +65,8 @@ interface CheckedFile {
 }
 
 /**
- * Fetches a file and hands its bytes on piece by piece, with the answer that they are of. Resolves only when they are the ones of the gateway's receipt; until then nobody
- * may rely on the pieces.
+ * Fetches a file and hands its bytes on piece by piece, with the answer that they are of. Resolves only when they are the ones of the
+ * gateway's receipt; until then nobody may rely on the pieces.
  */
 export async function fetchChecked(
   address: URL,

@@ -81,9 +81,10 @@ async function readFile(
 ): Promise<LoadedRows> {
   const decoder = new TextDecoder();
   let rest = '';
-  let facts: LoadedRows = { version: 0, data, digest: null };
-  const takePiece = (piece: Uint8Array, { headers }: Response): void => {
-    facts = { ...facts, version: Number(headers.get('X-Data-Version')) };
+  const factsOf = ({ headers }: Response): LoadedRows => ({ version: Number(headers.get('X-Data-Version')), data, digest: null });
+  let facts: LoadedRows | undefined;
+  const takePiece = (piece: Uint8Array, response: Response): void => {
+    facts ??= factsOf(response);
     const lines = (rest + decoder.decode(piece, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
@@ -92,9 +93,12 @@ async function readFile(
     }
   };
   const countRows = (): Promise<number | undefined> => Promise.resolve(allRows);
-  const tell = (progress: LoadProgress): void => onProgress(progress, facts);
-  const { digest } = await fetchChecked(url, { provision, format: 'ndjson', signal, onProgress: tell, countRows }, takePiece);
-  return { ...facts, digest };
+  const tell = (progress: LoadProgress): void => {
+    if (facts) onProgress(progress, facts);
+  };
+  const { response, digest } = await fetchChecked(url, { provision, format: 'ndjson', signal, onProgress: tell, countRows }, takePiece);
+  // A file without a row has no piece.
+  return { ...factsOf(response), digest };
 }
 
 async function loadPages(request: Of<'pages'>, taker: RowTaker, options: LoadOptions): Promise<LoadedRows> {

@@ -198,7 +198,7 @@ describe('an analyst', () => {
     await until(async () => (await table(page).getAttribute('aria-busy')) === 'true');
     await page.getByRole('button', { name: 'Copy all' }).click();
     await page.evaluate('globalThis.release()');
-    await status(page, 'The rows have just changed. Try again.');
+    await page.getByRole('alert').getByText('The rows have just changed. Try again.', { exact: true }).waitFor();
     await status(page, '10 of 40 rows');
     expect(await clipboard(page)).toBe('before');
     await page.getByRole('button', { name: 'Copy all' }).click();

@@ -50,6 +50,25 @@ const countRows = (page: Page): Promise<number> =>
 
 const heightOf = async (page: Page, selector: string): Promise<number> => (await page.locator(selector).boundingBox())!.height;
 
+test('an analyst who presses Save while the rows come hits it, because it stays where it is', async () => {
+  const { page, faults } = await open('#reports/gifts?period=all-time');
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/export/deposit-details.ndjson*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  const boxes = () => Promise.all(['Save', 'Copy link'].map((name) => page.getByRole('button', { name, exact: true }).boundingBox()));
+  await page.getByRole('button', { name: 'Run again' }).click();
+  await page.getByRole('button', { name: 'Stop' }).waitFor();
+  const before = await boxes();
+  release();
+  await page.getByRole('button', { name: 'Download' }).waitFor();
+  expect([before, await page.getByRole('button', { name: 'Run again' }).count()]).toEqual([await boxes(), 1]);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
 describe('an analyst sees rows', () => {
   test.each([
     [1280, 800, 14],

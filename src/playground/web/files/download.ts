@@ -52,7 +52,12 @@ export async function download(url: URL, options: DownloadOptions): Promise<Down
   // Excel reads a CSV file as UTF-8 only when it starts with a byte order mark.
   if (options.format === 'csv') address.searchParams.set('bom', 'true');
   const content = createBlobCollector('');
-  const { response, rows, digest } = await fetchChecked(address, options, (piece) => content.add(piece));
+  const hash = sha256.create();
+  const { response, rows, digest, fileSha256 } = await fetchChecked(address, options, (piece) => {
+    hash.update(piece);
+    content.add(piece);
+  });
+  if (fileSha256 !== bytesToHex(hash.digest())) throw createDamaged();
   const name = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? `report.${options.format}`;
   return { name, content: new Blob([content.all()], { type: response.headers.get('Content-Type') ?? '' }), rows, digest };
 }
@@ -62,11 +67,16 @@ interface CheckedFile {
   readonly response: Response;
   readonly rows: number;
   readonly digest: string | null;
+  /** The SHA-256 of all bytes that the gateway's receipt tells. A file that is kept must have it. */
+  readonly fileSha256: string | null;
 }
 
+const createDamaged = (): Error =>
+  new Error('The file arrived damaged: it is not the one that the gateway sent. Nothing was saved. Try again.');
+
 /**
- * Fetches a file and hands its bytes on piece by piece, with the answer that they are of. Resolves only when they are the ones of the
- * gateway's receipt; until then nobody may rely on the pieces.
+ * Fetches a file and hands its bytes on piece by piece, with the answer that they are of. Resolves only when there are as many bytes and
+ * rows as the gateway's receipt tells of a whole file; until then nobody may rely on the pieces.
  */
 export async function fetchChecked(
   address: URL,
@@ -87,7 +97,6 @@ export async function fetchChecked(
       () => undefined,
     );
   }
-  const hash = sha256.create();
   const counter = createRowCounter(format);
   let bytes = 0;
   try {
@@ -97,7 +106,6 @@ export async function fetchChecked(
         throw new Error('The download was cut off. Nothing was saved. Try again.', { cause });
       });
       if (done) break;
-      hash.update(value);
       counter.add(value);
       take(value, response);
       bytes += value.length;
@@ -111,11 +119,10 @@ export async function fetchChecked(
   const isWhole =
     receipt.outcome === 'whole' &&
     receipt.bytes === bytes &&
-    receipt.fileSha256 === bytesToHex(hash.digest()) &&
     // A row of a file that does not begin with their number is a line, or one of a summary that was counted before.
     rows === (statedRows === null ? (receipt.lines ?? allRows) : Number(statedRows));
-  if (!isWhole) throw new Error('The file arrived damaged: it is not the one that the gateway sent. Nothing was saved. Try again.');
-  return { response, rows, digest: receipt.digest };
+  if (!isWhole) throw createDamaged();
+  return { response, rows, digest: receipt.digest, fileSha256: receipt.fileSha256 };
 }
 
 /** Lets the browser save a file under its name. */

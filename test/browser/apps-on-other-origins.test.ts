@@ -70,7 +70,7 @@ const { organization } = gateway;
 beforeAll(async () => {
   proxy = await listen(createProxy(), '127.0.0.1');
   browser = await launchTolerantBrowser();
-}, 60_000);
+});
 
 interface Attempt {
   readonly gatewayUrl: string;

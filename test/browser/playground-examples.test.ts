@@ -107,7 +107,7 @@ test('an analyst finds one donor of the demo by the example’s name, and the sa
   expect(byId.donorIds).toEqual(byName.donorIds);
   expect(faults).toEqual([]);
   await page.context().close();
-}, 60_000);
+});
 
 test.each([
   ['a Sunday', '2026-11-22'],

@@ -86,10 +86,10 @@ export function matchStatement(lines: readonly StatementLine[], deposits: readon
       isDone.deposits.has(place) ? undefined : cents <= 0n ? 'no-money' : 'none',
     ),
   };
-  const isOpen = (side: Side, place: number): boolean => reasons[side][place] === 'none';
+  const isReceived = (side: Side, place: number): boolean => reasons[side][place] === 'none';
   const received = new Map(
     lines.flatMap(({ cents, bookedOn, valuedOn }, place) =>
-      isOpen('lines', place) ? [[place, { cents, day: toDay(lineDate === 'valuedOn' ? (valuedOn ?? bookedOn) : bookedOn) }] as const] : [],
+      isReceived('lines', place) ? [[place, { cents, day: toDay(lineDate === 'valuedOn' ? (valuedOn ?? bookedOn) : bookedOn) }] as const] : [],
     ),
   );
   // A deposit of less than zero, such as refunds, is no line of its own, but it may be a part of one.
@@ -109,6 +109,8 @@ export function matchStatement(lines: readonly StatementLine[], deposits: readon
     for (const place of group.lines) reasons.lines[place] = 'several';
     for (const place of group.deposits) reasons.deposits[place] = 'several';
   }
+  // An unclear one of equal amounts may be a sum instead, which would take its parts from another.
+  const isOpen = (side: Side, place: number): boolean => reasons[side][place] === 'none' || reasons[side][place] === 'several';
   const found = [
     ...findSums('lines', received, booked, (place) => isOpen('lines', place), days),
     ...findSums('deposits', booked, received, (place) => isOpen('deposits', place), days),

@@ -1,5 +1,11 @@
 import fc from 'fast-check';
-import { matchStatement, type BankDeposit, type BankTie, type MatchChoice, type TiedPlaces } from '../../src/playground/web/bank/bank-match';
+import {
+  matchStatement,
+  type BankDeposit,
+  type BankTie,
+  type MatchChoice,
+  type TiedPlaces,
+} from '../../src/playground/web/bank/bank-match';
 import type { StatementLine } from '../../src/playground/web/bank/bank-statement';
 import { tries } from '../support/tries';
 
@@ -100,7 +106,8 @@ const keyOf = ({ lines, deposits }: TiedPlaces): string => `${lines.toSorted().j
 
 /** All ties that a second person could make: one line with deposits, or one deposit with lines, of equal sums within the days. */
 function possibleTies(lines: readonly StatementLine[], deposits: readonly BankDeposit[], days: number): TiedPlaces[] {
-  const isNear = (at: number, of: number): boolean => Math.abs(Date.parse(lines[at]!.bookedOn) - Date.parse(deposits[of]!.date)) <= days * 86_400_000;
+  const isNear = (at: number, of: number): boolean =>
+    Math.abs(Date.parse(lines[at]!.bookedOn) - Date.parse(deposits[of]!.date)) <= days * 86_400_000;
   const setsOf = (count: number): number[][] =>
     Array.from({ length: 2 ** count - 1 }, (_, n) => Array.from({ length: count }, (_none, at) => at).filter((at) => ((n + 1) >> at) & 1));
   const total = (items: readonly { readonly cents: bigint }[], places: readonly number[]): bigint =>

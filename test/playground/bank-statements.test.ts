@@ -1,6 +1,6 @@
 import { writeCents } from '../../src/playground/web/bank/bank-statement';
 import { readStatement, type ReadFile } from '../../src/playground/web/bank/statement-reader';
-import type { TableColumns } from '../../src/playground/web/bank/table-statement';
+import type { TableColumns } from '../../src/playground/web/bank/table-columns';
 import { bai2, camt, camtFile, camtStatement } from '../support/bank-files';
 
 const NO_CHOICE = { account: '', currency: undefined, columns: undefined };
@@ -137,7 +137,13 @@ const read: readonly (readonly [trap: string, file: string | Uint8Array, expecte
     bai2([
       {
         summary: '010,0,,,015,1500,,,100,1500,5,V,260504,0900',
-        records: ['16,142,100,0,a,b,x', '16,142,200,1,a,b,x', '16,142,300,2,a,b,x', '16,142,400,V,260506,,a,b,x', '16,142,500,D,2,0,300,1,200,a,b,x'],
+        records: [
+          '16,142,100,0,a,b,x',
+          '16,142,200,1,a,b,x',
+          '16,142,300,2,a,b,x',
+          '16,142,400,V,260506,,a,b,x',
+          '16,142,500,D,2,0,300,1,200,a,b,x',
+        ],
         control: 4500,
       },
     ]),
@@ -193,102 +199,108 @@ test('an analyst finds the value date, the reference and the reversal of a line 
     { bookedOn: '2026-05-04', valuedOn: '2026-05-06', cents: 100n, text: '', reference: 'R1', isReversal: true },
   ]);
   const later = readStatement(bytesOf(bai2([{ summary: '', records: ['16,142,400,V,260506,,B1,C1,x'], control: 400 }])), NO_CHOICE);
-  expect(later.kind === 'read' && later.statement.lines[0]).toMatchObject({ bookedOn: '2026-05-04', valuedOn: '2026-05-06', reference: 'B1' });
+  expect(later.kind === 'read' && later.statement.lines[0]).toMatchObject({
+    bookedOn: '2026-05-04',
+    valuedOn: '2026-05-06',
+    reference: 'B1',
+  });
 });
 
 const whole = { opening: '0.00', closing: '1.00', entries: [{ amount: '1.00' }] };
 const oneAccount = [{ summary: '010,0,,,015,100,,', records: ['16,142,100,,,,x'], control: 200 }];
 
 /** The fault of each file, the file, and the reason that people read. */
-const refused: readonly (readonly [fault: string, file: string, reason: string, choice?: Partial<Parameters<typeof readStatement>[1]>])[] = [
+const refused: readonly (readonly [fault: string, file: string, reason: string, choice?: Partial<Parameters<typeof readStatement>[1]>])[] =
   [
-    'lines that do not lead to the closing balance',
-    camt({ ...whole, closing: '1.01' }),
-    'The balances do not fit the lines: 0.00 before and movements of 1.00 are 1.00, and the closing balance is 1.01.',
-  ],
-  ['no closing balance', camt({ ...whole, closing: undefined }), 'The statement has no closing balance (CLBD).'],
-  [
-    'a page that is missing',
-    camtFile([camtStatement(whole), camtStatement({ ...whole, opening: '5.00', closing: '6.00' })]),
-    'The statement to 2026-05-31 ends with 1.00, and the next one begins with 5.00: one between them is missing.',
-  ],
-  [
-    'another account than the chosen one',
-    camt(whole),
-    'The file is of account DE02120300000000202051, and not of account DE99.',
-    { account: 'DE99' },
-  ],
-  [
-    'two accounts and no choice',
-    camtFile([camtStatement(whole), camtStatement({ ...whole, account: 'X1' })]),
-    'The file is of accounts DE02120300000000202051, X1: choose one of them.',
-  ],
-  ['another currency than that of the deposits', camt(whole), 'The statement is in EUR, and the deposits are in USD.', { currency: 'USD' }],
-  [
-    'an entry in another currency than its account',
-    camt({ ...whole, entries: [{ amount: '1.00', currency: 'USD' }] }),
-    'The statement, entry 1 is in USD, and the account in EUR.',
-  ],
-  [
-    'a notification in place of a statement',
-    camt(whole).replace('camt.053.001.08', 'camt.054.001.08'),
-    'The file is no statement that can be read, but a notification of single bookings, which has no balances. Choose camt.053, version 02 to 13.',
-  ],
-  [
-    'a page of the web',
-    '<html><body/></html>',
-    'The file is no statement that can be read, but an XML file with the root “html”. Choose camt.053, version 02 to 13.',
-  ],
-  [
-    'a document type, with which a file can fill the memory',
-    camt(whole).replace('?>', '?><!DOCTYPE d [<!ENTITY a "aaaa">]>'),
-    'The file is no XML that can be read: it has a document type, which no statement has (line 1).',
-  ],
-  ['a file that was cut off', camt(whole).slice(0, -30), 'The file is no XML that can be read: Unclosed root tag (line 2).'],
-  [
-    'a summary that its entries do not add up to',
-    camt({ ...whole, summary: '<TxsSummry><TtlCdtNtries><NbOfNtries>2</NbOfNtries><Sum>1.00</Sum></TtlCdtNtries></TxsSummry>' }),
-    'The statement says TtlCdtNtries 2 of 1.00, and its entries do not add up to that.',
-  ],
-  [
-    'a control total that is not that of the amounts',
-    bai2([{ ...oneAccount[0]!, control: 201 }]),
-    'Line 5: Account 0975312468 has the control total “201”, and it comes to 200.',
-  ],
-  [
-    'a record that is missing',
-    bai2(oneAccount).replace('49,200,3/', '49,200,4/'),
-    'Line 5: Account 0975312468 has the number of records “4”, and it comes to 3.',
-  ],
-  [
-    'a file of BAI2 that was cut off',
-    bai2(oneAccount).replace(/98,.*/s, ''),
-    'The file ends where the next account or the end of the group (98) should be: it was cut off.',
-  ],
-  [
-    'an unknown type of funds',
-    bai2([{ ...oneAccount[0]!, records: ['16,142,100,Q,,,x'] }]),
-    'Line 4: The type of funds “Q” is unknown.',
-  ],
-  [
-    'a group that corrects another one',
-    bai2(oneAccount, { status: '3' }),
-    'Line 2: The group corrects what another file tells. Only a group that adds (status 1) can be read.',
-  ],
-  [
-    'dates that may be of two months',
-    'Date,Amount,Text\n04/05/2026,5,x\n',
-    'The dates of “Date” do not tell whether the day or the month comes first: choose it.',
-    { columns: columns() },
-  ],
-  [
-    'amounts that may be thousands',
-    'Date,Amount,Text\n2026-05-04,1.234,x\n',
-    '“1.234” may have a decimal sign or one between thousands: choose it.',
-    { columns: columns() },
-  ],
-  ['a day that no calendar has', 'Date,Amount,Text\n2026-02-30,5,x\n', 'Line 2: “2026-02-30” is no date.', { columns: columns() }],
-];
+    [
+      'lines that do not lead to the closing balance',
+      camt({ ...whole, closing: '1.01' }),
+      'The balances do not fit the lines: 0.00 before and movements of 1.00 are 1.00, and the closing balance is 1.01.',
+    ],
+    ['no closing balance', camt({ ...whole, closing: undefined }), 'The statement has no closing balance (CLBD).'],
+    [
+      'a page that is missing',
+      camtFile([camtStatement(whole), camtStatement({ ...whole, opening: '5.00', closing: '6.00' })]),
+      'The statement to 2026-05-31 ends with 1.00, and the next one begins with 5.00: one between them is missing.',
+    ],
+    [
+      'another account than the chosen one',
+      camt(whole),
+      'The file is of account DE02120300000000202051, and not of account DE99.',
+      { account: 'DE99' },
+    ],
+    [
+      'two accounts and no choice',
+      camtFile([camtStatement(whole), camtStatement({ ...whole, account: 'X1' })]),
+      'The file is of accounts DE02120300000000202051, X1: choose one of them.',
+    ],
+    [
+      'another currency than that of the deposits',
+      camt(whole),
+      'The statement is in EUR, and the deposits are in USD.',
+      { currency: 'USD' },
+    ],
+    [
+      'an entry in another currency than its account',
+      camt({ ...whole, entries: [{ amount: '1.00', currency: 'USD' }] }),
+      'The statement, entry 1 is in USD, and the account in EUR.',
+    ],
+    [
+      'a notification in place of a statement',
+      camt(whole).replace('camt.053.001.08', 'camt.054.001.08'),
+      'The file is no statement that can be read, but a notification of single bookings, which has no balances. Choose camt.053, version 02 to 13.',
+    ],
+    [
+      'a page of the web',
+      '<html><body/></html>',
+      'The file is no statement that can be read, but an XML file with the root “html”. Choose camt.053, version 02 to 13.',
+    ],
+    [
+      'a document type, with which a file can fill the memory',
+      camt(whole).replace('?>', '?><!DOCTYPE d [<!ENTITY a "aaaa">]>'),
+      'The file is no XML that can be read: it has a document type, which no statement has (line 1).',
+    ],
+    ['a file that was cut off', camt(whole).slice(0, -30), 'The file is no XML that can be read: Unclosed root tag (line 2).'],
+    [
+      'a summary that its entries do not add up to',
+      camt({ ...whole, summary: '<TxsSummry><TtlCdtNtries><NbOfNtries>2</NbOfNtries><Sum>1.00</Sum></TtlCdtNtries></TxsSummry>' }),
+      'The statement says TtlCdtNtries 2 of 1.00, and its entries do not add up to that.',
+    ],
+    [
+      'a control total that is not that of the amounts',
+      bai2([{ ...oneAccount[0]!, control: 201 }]),
+      'Line 5: Account 0975312468 has the control total “201”, and it comes to 200.',
+    ],
+    [
+      'a record that is missing',
+      bai2(oneAccount).replace('49,200,3/', '49,200,4/'),
+      'Line 5: Account 0975312468 has the number of records “4”, and it comes to 3.',
+    ],
+    [
+      'a file of BAI2 that was cut off',
+      bai2(oneAccount).replace(/98,.*/s, ''),
+      'The file ends where the next account or the end of the group (98) should be: it was cut off.',
+    ],
+    ['an unknown type of funds', bai2([{ ...oneAccount[0]!, records: ['16,142,100,Q,,,x'] }]), 'Line 4: The type of funds “Q” is unknown.'],
+    [
+      'a group that corrects another one',
+      bai2(oneAccount, { status: '3' }),
+      'Line 2: The group corrects what another file tells. Only a group that adds (status 1) can be read.',
+    ],
+    [
+      'dates that may be of two months',
+      'Date,Amount,Text\n04/05/2026,5,x\n',
+      'The dates of “Date” do not tell whether the day or the month comes first: choose it.',
+      { columns: columns() },
+    ],
+    [
+      'amounts that may be thousands',
+      'Date,Amount,Text\n2026-05-04,1.234,x\n',
+      '“1.234” may have a decimal sign or one between thousands: choose it.',
+      { columns: columns() },
+    ],
+    ['a day that no calendar has', 'Date,Amount,Text\n2026-02-30,5,x\n', 'Line 2: “2026-02-30” is no date.', { columns: columns() }],
+  ];
 
 test.each(refused)('an analyst is told the reason why a file is refused: %s', (...[, file, reason, choice]) => {
   expect(told(readStatement(bytesOf(file), { ...NO_CHOICE, ...choice }))).toBe(reason);

@@ -144,7 +144,8 @@ function readMovement(record: Bai2Record, cents: bigint, day: string): Statement
   const code = /^\d{3}$/.test(type) ? Number(type) : 0;
   const isCredit = code > 100 && code < 400;
   // 100 and 400 are totals, 700 and more are of loans or the bank's own.
-  if (!isCredit && !(code > 400 && code < 700)) throw faultAt(record, `The movement has the type “${type}”, which is neither a credit nor a debit.`);
+  if (!isCredit && !(code > 400 && code < 700))
+    throw faultAt(record, `The movement has the type “${type}”, which is neither a credit nor a debit.`);
   const { next, valuedOn } = readFunds(record, 2);
   const [bankReference, reference] = [valueOf(record, next), valueOf(record, next + 1)];
   const text = record.fields

@@ -89,7 +89,9 @@ export function matchStatement(lines: readonly StatementLine[], deposits: readon
   const isReceived = (side: Side, place: number): boolean => reasons[side][place] === 'none';
   const received = new Map(
     lines.flatMap(({ cents, bookedOn, valuedOn }, place) =>
-      isReceived('lines', place) ? [[place, { cents, day: toDay(lineDate === 'valuedOn' ? (valuedOn ?? bookedOn) : bookedOn) }] as const] : [],
+      isReceived('lines', place)
+        ? [[place, { cents, day: toDay(lineDate === 'valuedOn' ? (valuedOn ?? bookedOn) : bookedOn) }] as const]
+        : [],
     ),
   );
   // A deposit of less than zero, such as refunds, is no line of its own, but it may be a part of one.
@@ -140,7 +142,9 @@ function findSums(
   isOpen: (place: number) => boolean,
   days: number,
 ): FoundSum[] {
-  const byDay = [...given].map(([place, { day, cents }]) => ({ place, day, amount: Number(cents) })).toSorted((one, other) => one.day - other.day);
+  const byDay = [...given]
+    .map(([place, { day, cents }]) => ({ place, day, amount: Number(cents) }))
+    .toSorted((one, other) => one.day - other.day);
   const targets = [...wanted].filter(([place]) => isOpen(place)).map(([place, { day, cents }]) => ({ place, day, sum: Number(cents) }));
   const found: FoundSum[] = [];
   let [from, to] = [0, 0];
@@ -153,7 +157,8 @@ function findSums(
     }
     const { parts, find } = near;
     // What is more than the sum cannot be a part of it, unless something less than zero makes up for it.
-    while (near.count < parts.length && (near.hasNegative || parts[near.count]!.amount < sum)) near.most += Math.max(0, parts[near.count++]!.amount);
+    while (near.count < parts.length && (near.hasNegative || parts[near.count]!.amount < sum))
+      near.most += Math.max(0, parts[near.count++]!.amount);
     if (near.count < 2 || near.most < sum) continue;
     if (near.count > MOST_ADDENDS || sum > MOST_CENTS || near.isLarge) {
       found.push({ side, place, ways: undefined, members: parts.slice(near.told, near.count).map((part) => part.place) });

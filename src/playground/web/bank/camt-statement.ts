@@ -22,7 +22,9 @@ export function readCamt(text: string): Statement[] {
   }
   const statements = findAll(root, 'BkToCstmrStmt', 'Stmt');
   if (statements.length === 0) throw new StatementFault('The file has no statement (Stmt).');
-  return statements.map((statement, n) => readStatement(statement, statements.length === 1 ? 'The statement' : `Statement ${String(n + 1)}`));
+  return statements.map((statement, n) =>
+    readStatement(statement, statements.length === 1 ? 'The statement' : `Statement ${String(n + 1)}`),
+  );
 }
 
 interface Entry extends StatementLine {
@@ -61,7 +63,9 @@ function readStatement(statement: XmlElement, place: string): Statement {
     closing: closing.cents,
     lines: lines.map(({ status: _status, charges: _charges, ...line }) => line),
     notes: [
-      ...(charges > 0n ? [`Charges of ${writeCents(charges)} are told with entries. They are not added: an entry counts by its own amount.`] : []),
+      ...(charges > 0n
+        ? [`Charges of ${writeCents(charges)} are told with entries. They are not added: an entry counts by its own amount.`]
+        : []),
       ...(left > 0 ? [`${String(left)} ${left === 1 ? 'entry is' : 'entries are'} not booked and left out.`] : []),
     ],
   };
@@ -77,7 +81,8 @@ function readEntry(entry: XmlElement, currency: string, place: string): Entry {
   const status = textAt(entry, 'Sts', 'Cd') || textAt(entry, 'Sts');
   if (status === '') throw new StatementFault(`${place} has no status (Sts).`);
   const reversal = textAt(entry, 'RvslInd');
-  if (!['', 'true', 'false', '1', '0'].includes(reversal)) throw new StatementFault(`${place} has a RvslInd that is neither true nor false.`);
+  if (!['', 'true', 'false', '1', '0'].includes(reversal))
+    throw new StatementFault(`${place} has a RvslInd that is neither true nor false.`);
   const valuedOn = readDay(entry, 'ValDt', place);
   const bookedOn = readDay(entry, 'BookgDt', place) ?? valuedOn;
   if (bookedOn === undefined) throw new StatementFault(`${place} has neither a booking date nor a value date.`);

@@ -51,7 +51,8 @@ export function pairEqual(lines: ReadonlyMap<number, MatchItem>, deposits: Reado
 
 /** Connects each day of lines with the days of deposits around it. */
 function connect(nodes: readonly DayNode[], days: number): void {
-  const sorted = (side: DayNode['side']): DayNode[] => nodes.filter((node) => node.side === side).toSorted((one, other) => one.day - other.day);
+  const sorted = (side: DayNode['side']): DayNode[] =>
+    nodes.filter((node) => node.side === side).toSorted((one, other) => one.day - other.day);
   const deposits = sorted('deposit');
   let from = 0;
   for (const line of sorted('line')) {

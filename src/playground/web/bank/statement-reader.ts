@@ -1,7 +1,8 @@
 import { readBai2 } from './bai2-statement';
 import { StatementFault, sumOf, writeCents, type Statement } from './bank-statement';
 import { readCamt } from './camt-statement';
-import { readTable, readTableHead, type TableColumns, type TableHead } from './table-statement';
+import type { TableColumns, TableHead } from './table-columns';
+import { readTable, readTableHead } from './table-statement';
 
 /** The statement that somebody asks for. */
 export interface StatementChoice {
@@ -65,10 +66,13 @@ function toOne(all: readonly Statement[], { account, currency }: StatementChoice
   if (new Set(wanted.map((statement) => plain(statement.account))).size > 1)
     throw new StatementFault(`The file is of ${listOf('account', named)}: choose one of them.`);
   const currencies = [...new Set(wanted.map((statement) => statement.currency ?? ''))];
-  if (currencies.length > 1) throw new StatementFault(`The account has statements in ${currencies.join(' and ')}: they cannot be added up.`);
+  if (currencies.length > 1)
+    throw new StatementFault(`The account has statements in ${currencies.join(' and ')}: they cannot be added up.`);
   if (currency !== undefined && currencies[0] !== currency)
     throw new StatementFault(`The statement is in ${currencies[0]!}, and the deposits are in ${currency}.`);
-  const parts = wanted.toSorted((one, other) => (one.from + one.to < other.from + other.to ? -1 : Number(one.from + one.to > other.from + other.to)));
+  const parts = wanted.toSorted((one, other) =>
+    one.from + one.to < other.from + other.to ? -1 : Number(one.from + one.to > other.from + other.to),
+  );
   checkBalances(parts);
   const [first] = parts;
   const lines = parts.flatMap((part) => part.lines);

@@ -1,30 +1,6 @@
 import { parse } from 'papaparse';
 import { readCents, StatementFault, toDate, type Statement, type StatementLine } from './bank-statement';
-
-/** The head of a table, by which somebody chooses its columns. */
-export interface TableHead {
-  /** The names of the columns. A name that is missing is that of its place. */
-  readonly names: readonly string[];
-  /** The first rows. */
-  readonly samples: readonly (readonly string[])[];
-}
-
-export const dateOrders = { 'day-first': 'Day before month', 'month-first': 'Month before day' } as const;
-export type DateOrder = keyof typeof dateOrders;
-export const decimalSigns = { point: 'Point (1,234.50)', comma: 'Comma (1.234,50)' } as const;
-export type DecimalSign = keyof typeof decimalSigns;
-
-/** The columns of a table, each by its place, and how its values are written; undefined where the values say so themselves. */
-export interface TableColumns {
-  readonly date: number;
-  /** One column of signed amounts, or two of which each row has one. */
-  readonly amount: number | undefined;
-  readonly credit: number | undefined;
-  readonly debit: number | undefined;
-  readonly text: number | undefined;
-  readonly dateOrder: DateOrder | undefined;
-  readonly decimalSign: DecimalSign | undefined;
-}
+import { dateOrders, type DateOrder, type DecimalSign, type TableColumns, type TableHead } from './table-columns';
 
 interface TableRows extends TableHead {
   readonly rows: readonly { readonly line: number; readonly values: readonly string[] }[];
@@ -53,10 +29,12 @@ export function readTable(text: string, columns: TableColumns): Statement {
     const place = `Line ${String(line)}`;
     const at = (column: number | undefined): string => (column === undefined ? '' : (values[column]?.trim() ?? ''));
     const [one, paid] = amount === undefined ? [at(credit), at(debit)] : [at(amount), ''];
-    if ((one === '') === (paid === '')) throw new StatementFault(`${place}: ${one === '' ? 'it has no amount' : 'it has a credit and a debit'}.`);
+    if ((one === '') === (paid === ''))
+      throw new StatementFault(`${place}: ${one === '' ? 'it has no amount' : 'it has a credit and a debit'}.`);
     const cents = one === '' ? -absolute(readAmount(paid, sign, place)) : readAmount(one, sign, place);
     const bookedOn = readDate(at(date), order);
-    if (bookedOn === undefined) throw new StatementFault(`${place}: “${at(date)}” is no date${order ? ` (${dateOrders[order].toLowerCase()})` : ''}.`);
+    if (bookedOn === undefined)
+      throw new StatementFault(`${place}: “${at(date)}” is no date${order ? ` (${dateOrders[order].toLowerCase()})` : ''}.`);
     return { bookedOn, valuedOn: undefined, cents, text: at(columns.text), reference: '', isReversal: false };
   });
   const days = lines.map(({ bookedOn }) => bookedOn).toSorted();
@@ -117,7 +95,11 @@ function readDate(value: string, order: DateOrder | undefined): string | undefin
 const toYear = (text: string): string => (text.length === 2 ? `20${text}` : text);
 
 /** Takes what stands beside the number away: its currency, and blanks and apostrophes between thousands. */
-const stripAmount = (value: string): string => value.replace(/^\p{Sc}|\p{Sc}$|\b[A-Z]{3}\b/gu, '').replace(/[\s'’]/g, '').replace('−', '-');
+const stripAmount = (value: string): string =>
+  value
+    .replace(/^\p{Sc}|\p{Sc}$|\b[A-Z]{3}\b/gu, '')
+    .replace(/[\s'’]/g, '')
+    .replace('−', '-');
 
 /** The decimal sign that amounts say by themselves. Throws a fault where “1.234” may be either. */
 function findSign(values: readonly string[]): DecimalSign {
@@ -148,7 +130,8 @@ function readAmount(value: string, sign: DecimalSign, place: string): bigint {
   const [group, point] = sign === 'point' ? [',', '.'] : ['.', ','];
   const [whole = '', decimals, ...more] = number.split(point);
   const groups = whole.split(group);
-  const isGrouped = groups.length === 1 || (groups.every((each) => /^\d{2,3}$/.test(each) || each === groups[0]) && groups.at(-1)?.length === 3);
+  const isGrouped =
+    groups.length === 1 || (groups.every((each) => /^\d{2,3}$/.test(each) || each === groups[0]) && groups.at(-1)?.length === 3);
   const isWhole = (before === '' || after === '') && (bracket === undefined) === (close === undefined) && more.length === 0;
   const isPlain = isGrouped && isWhole && !(bracket !== undefined && before !== '') && !decimals?.includes(group);
   const cents = isPlain ? readCents(groups.join('') + (decimals === undefined ? '' : `.${decimals}`), place) : undefined;

@@ -1,5 +1,8 @@
+import { matchStatement } from '../../src/playground/web/bank/bank-match';
 import { writeCents } from '../../src/playground/web/bank/bank-statement';
+import { writeDemoStatement } from '../../src/playground/web/bank/demo-statement';
 import { readStatement, type ReadFile } from '../../src/playground/web/bank/statement-reader';
+import { centsOf, toParts } from '../../src/playground/web/bank/tie-lists';
 import type { TableColumns } from '../../src/playground/web/bank/table-columns';
 import { bai2, camt, camtFile, camtStatement } from '../support/bank-files';
 
@@ -313,4 +316,18 @@ test('an analyst has twenty files of each kind here', () => {
 test('an analyst chooses one account of several by its number, with or without blanks', () => {
   const file = camtFile([camtStatement(whole), camtStatement({ ...whole, account: 'X1', closing: '9.00', entries: [{ amount: '9.00' }] })]);
   expect(told(readStatement(bytesOf(file), { ...NO_CHOICE, account: ' x 1' }))).toEqual(['0.00 to 9.00', '05-04 9.00']);
+});
+
+test('a newcomer tries the invented statement of the demo, which does not quite tie', () => {
+  const deposits = Array.from({ length: 12 }, (_, n) => ({
+    ...{ id: `D${n}`, date: `2026-05-${String(2 * n + 1).padStart(2, '0')}`, status: 'Posted' },
+    ...{ net: `${100 + 7 * n}.50`, gross: `${103 + 7 * n}.00` },
+  }));
+  const file = readStatement(bytesOf(writeDemoStatement(deposits, 'USD')), { ...NO_CHOICE, currency: 'USD' });
+  if (file.kind !== 'read') throw new Error(JSON.stringify(file));
+  const { statement } = file;
+  const own = deposits.map((deposit) => ({ date: deposit.date, cents: centsOf(deposit, 'net') }));
+  const tie = matchStatement(statement.lines, own, { days: 3, lineDate: 'bookedOn', byHand: [] });
+  expect(toParts(tie, statement).map(({ name, lines }) => `${name} ${lines}`)).toEqual(['matched 9', 'no deposit 2', 'paid out 1']);
+  expect(tie.deposits.flatMap((reason, at) => (reason === undefined ? [] : [at]))).toEqual([5, 7]);
 });

@@ -6,6 +6,7 @@ import { DataTable } from '../tables/data-table';
 import type { Row } from '../values/table-types';
 import { useBankClient } from './bank-client';
 import { ColumnsDialog } from './columns-dialog';
+import { DEMO_ORGANIZATION, writeDemoStatement } from './demo-statement';
 import { HandDialog } from './hand-dialog';
 import { keepColumns, readKeptColumns } from './kept-columns';
 import { StatementForm, type TieChoices } from './statement-form';
@@ -16,6 +17,7 @@ import { readDeposits, useBankTie, type PinnedTie, type TiedReport } from './use
 
 interface BankPanelProps {
   readonly report: TiedReport;
+  readonly organization: string;
   /** The currency of the organization, which a statement must have. */
   readonly currency: string | null | undefined;
   /** Holds the tie while the results of the report change. */
@@ -37,7 +39,7 @@ interface ColumnsQuestion {
 }
 
 /** Ties the deposits of the report to a statement of the bank. The file is read in this browser. */
-export default function BankPanel({ report, currency, kept, fileName }: BankPanelProps) {
+export default function BankPanel({ report, organization, currency, kept, fileName }: BankPanelProps) {
   const bank = useBankClient();
   const tables = useTableClient(report.provision);
   const [pinned, setPinned] = useState(kept.current);
@@ -100,6 +102,13 @@ export default function BankPanel({ report, currency, kept, fileName }: BankPane
       setFile(next);
       await read(next, choices.account);
     });
+  const tryDemo = (): void =>
+    tryTo(async () => {
+      const text = writeDemoStatement(await readDeposits(report), currency ?? 'USD');
+      const next = { name: 'demo-statement.xml', bytes: new TextEncoder().encode(text) };
+      setFile(next);
+      await read(next, choices.account);
+    });
   const change = (next: TieChoices): void => {
     setChoices(next);
     const { amount, days, lineDate } = next;
@@ -142,6 +151,11 @@ export default function BankPanel({ report, currency, kept, fileName }: BankPane
   return (
     <div className="bank-panel">
       <StatementForm {...{ choices }} fileName={pinned?.fileName} onChoose={choose} onChange={change}>
+        {organization === DEMO_ORGANIZATION && !pinned && (
+          <button type="button" onClick={tryDemo}>
+            Try an invented statement
+          </button>
+        )}
         {file?.head && (
           <button type="button" onClick={() => setQuestion({ columns: readKeptColumns(file.head!), fault: undefined })}>
             Columns…
@@ -170,7 +184,7 @@ export default function BankPanel({ report, currency, kept, fileName }: BankPane
           <TabList aria-label="Lists" className="view-tabs">
             {(Object.entries(listTitles) as [ListName, string][]).map(([name, title]) => (
               <Tab key={name} id={name}>
-                {title} ({lists[name].rows.length})
+                {title} ({name === 'matched' ? (tie?.groups.length ?? 0) : lists[name].rows.length})
               </Tab>
             ))}
           </TabList>
@@ -200,8 +214,9 @@ export default function BankPanel({ report, currency, kept, fileName }: BankPane
       )}
       {first && tie && pinned && (
         <HandDialog
-          {...{ first, tie, currency }}
+          {...{ first, tie }}
           input={pinned}
+          currency={pinned.statement.currency ?? currency}
           onTie={(group) => {
             setPinned({ ...pinned, byHand: [...pinned.byHand, group] });
             setFirst(undefined);

@@ -64,15 +64,16 @@ export function StatementForm({ choices, fileName, onChoose, onChange, children 
           }}
         />
       </p>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          commit();
-        }}
-      >
+      <div className="bank-fields">
         <label>
           Account
-          <input value={typed} placeholder="as in the file" onChange={({ target }) => setTyped(target.value)} onBlur={commit} />
+          <input
+            value={typed}
+            placeholder="as in the file"
+            onChange={({ target }) => setTyped(target.value)}
+            onBlur={commit}
+            onKeyDown={({ key }) => key === 'Enter' && commit()}
+          />
         </label>
         <label>
           Amount
@@ -105,7 +106,7 @@ export function StatementForm({ choices, fileName, onChoose, onChange, children 
           </select>
         </label>
         {children}
-      </form>
+      </div>
     </div>
   );
 }

@@ -89,21 +89,20 @@ export function toParts(tie: BankTie, { lines }: Statement): readonly StatementP
 
 const dayWords = (days: number): string => (days === 0 ? 'on the same day' : days === 1 ? 'within 1 day' : `within ${String(days)} days`);
 
-/** A reason in a sentence. `other` names what is on the other side. */
-function explain(reason: LeftReason, own: 'line' | 'deposit', days: number): string {
-  const other = own === 'line' ? 'deposit' : 'line';
+/** A reason in a sentence, which is short enough for a column. */
+function explain(reason: LeftReason, days: number): string {
   const near = dayWords(days);
   switch (reason) {
     case 'none':
-      return `No ${other} of this amount ${near}, and no sum of ${other}s.`;
+      return `No such amount and no such sum ${near}.`;
     case 'several':
-      return `Unclear: ${near}, several ${own}s and ${other}s of this amount may be each other’s.`;
+      return `Unclear: several of this amount ${near}.`;
     case 'sums':
-      return `Unclear: more than one sum fits ${near}.`;
+      return `Unclear: several sums fit ${near}.`;
     case 'shared':
-      return 'Unclear: a part of the only sum fits elsewhere too.';
+      return 'Unclear: a part of its sum fits elsewhere too.';
     case 'too-many':
-      return `More than ${String(MOST_ADDENDS)} amounts ${near}: too many sums to try. Choose fewer days, or match by hand.`;
+      return `More than ${String(MOST_ADDENDS)} amounts ${near}: choose fewer days.`;
     case 'paid-out':
       return 'Money that left the account.';
     case 'reversal':
@@ -176,11 +175,11 @@ export function toLists(tie: BankTie, input: TieInput, changes: ReadonlyMap<stri
     },
     here: {
       columns: [...ownColumns, amountColumn, why, place],
-      rows: left('deposits').map((at) => [...ownCells(deposits[at]), explain(tie.deposits[at]!, 'deposit', days), at]),
+      rows: left('deposits').map((at) => [...ownCells(deposits[at]), explain(tie.deposits[at]!, days), at]),
     },
     bank: {
       columns: [...lineColumns, why, place],
-      rows: left('lines').map((at) => [...lineCells(statement.lines[at]), explain(tie.lines[at]!, 'line', days), at]),
+      rows: left('lines').map((at) => [...lineCells(statement.lines[at]), explain(tie.lines[at]!, days), at]),
     },
   };
 }

@@ -34,7 +34,7 @@ export function TieSummary({ pinned, tie, currency, changes, newerVersion, onTie
         {rest.map(({ name, cents, lines: own }) => (
           <span key={name}>
             {' '}
-            + {name} {write(cents)} ({count(own, 'line')})
+            {cents < 0n ? '−' : '+'} {name} {write(cents < 0n ? -cents : cents)} ({count(own, 'line')})
           </span>
         ))}{' '}
         <strong>= {write(sumOf(lines))}</strong>, what the statement moves{balances}.

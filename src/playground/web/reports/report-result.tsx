@@ -238,7 +238,7 @@ export function ReportOutcome({
                 <p className="note">A statement is tied to all deposits. {describeProgress(coming)}</p>
               ) : (
                 <Suspense fallback={<p className="note">Loading…</p>}>
-                  <BankPanel report={tied} currency={plan.currency} kept={keptTie} {...{ fileName }} />
+                  <BankPanel report={tied} currency={plan.currency} kept={keptTie} {...{ organization, fileName }} />
                 </Suspense>
               )}
             </TabPanel>

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { Page } from 'playwright-core';
+import { source as axe } from 'axe-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { bai2, camt, type CamtEntry } from '../support/bank-files';
 import { createOrganization, importLines, v2Line, type TestOrganization } from '../support/gateway';
 import { logIn, openPlayground, type OpenPage } from '../support/playground-browser';
@@ -42,13 +43,13 @@ const STATEMENT = {
 
 const gateway = openPlayground();
 
-async function open(organization?: TestOrganization): Promise<OpenPage & { readonly organization: TestOrganization }> {
-  const own = organization ?? (await createOrganization(gateway.services));
-  if (!organization) await importLines(gateway.services, own, BOOKS);
-  const visit = await gateway.visit({ as: own, hash: MAY, now: '2026-06-15T12:00:00Z', locale: 'en-US' });
+async function open(options: BrowserContextOptions = {}): Promise<OpenPage & { readonly organization: TestOrganization }> {
+  const organization = await createOrganization(gateway.services);
+  await importLines(gateway.services, organization, BOOKS);
+  const visit = await gateway.visit({ as: organization, hash: MAY, now: '2026-06-15T12:00:00Z', locale: 'en-US', ...options });
   await logIn(visit.page);
   await visit.page.getByRole('button', { name: 'Tie to a bank statement…' }).click();
-  return { ...visit, organization: own };
+  return { ...visit, organization };
 }
 
 const choose = (page: Page, name: string, text: string): Promise<void> =>
@@ -204,6 +205,45 @@ test('an analyst chooses the columns of a table once, and the browser remembers 
   await page.getByText('june.csv', { exact: false }).first().waitFor();
   await page.getByText('same amount, 1 day later').first().waitFor();
   expect(await dialog.count()).toBe(0);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test.each([
+  [1280, 720, 'light'],
+  [390, 844, 'dark'],
+] as const)('an analyst who needs help to see can tie a statement at %d by %d', async (width, height, colorScheme) => {
+  const { page, faults } = await open({ viewport: { width, height }, colorScheme });
+  const problems = async (): Promise<string[]> => {
+    await page.evaluate(axe);
+    return page.evaluate<string[]>(`axe.run().then(({ violations }) => [
+      ...violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' ' + target)),
+      ...(document.documentElement.scrollWidth > innerWidth ? ['wider than the window'] : []),
+    ])`);
+  };
+  expect(await problems()).toEqual([]);
+  await choose(page, 'may.xml', camt(STATEMENT));
+  await page.locator('.bank-lists').waitFor();
+  expect(await problems()).toEqual([]);
+  await page.screenshot({ path: `coverage/bank-tie-${width}.png` });
+  await choose(page, 'may.csv', 'When,Value,Words\n05/04/2026,97.50,card gifts\n');
+  await page.getByRole('dialog').getByRole('button', { name: 'Read the statement' }).waitFor();
+  expect(await problems()).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  // A closed question leaves the statement that was read before.
+  await page.getByRole('tab', { name: /^Only at the bank/ }).click();
+  const row = page.locator('.bank-lists [data-row="2"]');
+  if (width > 480) await row.getByRole('button').click();
+  else {
+    await row.click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /match by hand/ })
+      .click();
+  }
+  await page.getByRole('heading', { name: 'Match by hand' }).waitFor();
+  expect(await problems()).toEqual([]);
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -183,7 +183,8 @@ const read: readonly (readonly [trap: string, file: string | Uint8Array, expecte
   ['a table with equal rows', 'Date,Amount,Text\n2026-05-04,5,x\n2026-05-04,5,x\n', ['? to ?', '05-04 5.00 x', '05-04 5.00 x'], columns()],
 ];
 
-test.each(read)('an analyst reads to the cent: %s', (...[, file, expected, table]) => {
+const readFiles = read.map(([trap, file, expected, table]) => ({ trap, file, expected, table }));
+test.each(readFiles)('an analyst reads to the cent: $trap', ({ file, expected, table }) => {
   const bytes = typeof file === 'string' ? bytesOf(file) : file;
   expect(told(readStatement(bytes, { ...NO_CHOICE, columns: table }))).toEqual(expected);
 });
@@ -305,7 +306,8 @@ const refused: readonly (readonly [fault: string, file: string, reason: string, 
     ['a day that no calendar has', 'Date,Amount,Text\n2026-02-30,5,x\n', 'Line 2: “2026-02-30” is no date.', { columns: columns() }],
   ];
 
-test.each(refused)('an analyst is told the reason why a file is refused: %s', (...[, file, reason, choice]) => {
+const refusedFiles = refused.map(([fault, file, reason, choice]) => ({ fault, file, reason, choice }));
+test.each(refusedFiles)('an analyst is told the reason why a file is refused: $fault', ({ file, reason, choice }) => {
   expect(told(readStatement(bytesOf(file), { ...NO_CHOICE, ...choice }))).toBe(reason);
 });
 

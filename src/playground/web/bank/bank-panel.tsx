@@ -68,10 +68,8 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
     }
     if (found.kind === 'refused') {
       if (chosen.head) setQuestion({ columns, fault: found.reason });
-      else {
-        setPinned(undefined);
-        setMessage({ text: `${chosen.name} is refused. ${found.reason}`, isFault: true });
-      }
+      // What was tied before stays: somebody may have matched by hand.
+      else setMessage({ text: `${chosen.name} is refused. ${found.reason}`, isFault: true });
       return;
     }
     if (chosen.head && columns) keepColumns(chosen.head, columns);

@@ -107,16 +107,22 @@ export function useBankTie(
   useEffect(() => {
     if (known === undefined || isPast || !isPinned) return undefined;
     let isGone = false;
-    const look = async (): Promise<void> => {
+    const look = async (): Promise<NewerBooks | undefined> => {
       const { history } = await askGateway<HistoryQuery>(provision, { query: historyQuery });
-      if (isGone || (history?.latest.number ?? 0) <= known) return;
+      if ((history?.latest.number ?? 0) <= known) return undefined;
       const table = await tables.load({ provision, source, columns }, () => undefined);
       const deposits = await readDeposits({ client: tables, table, columns });
       void tables.drop(table.id);
-      if (!isGone) setNewer({ version: table.version, deposits });
+      return { version: table.version, deposits };
     };
     // What cannot be asked now is asked when somebody comes back: the page itself says that the session or the gateway is away.
-    const begin = (): void => void look().catch(() => undefined);
+    const begin = (): void =>
+      void look().then(
+        (found) => {
+          if (found && !isGone) setNewer(found);
+        },
+        () => undefined,
+      );
     begin();
     window.addEventListener('focus', begin);
     return () => {

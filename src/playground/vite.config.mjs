@@ -26,11 +26,19 @@ const englishTexts = {
   },
 };
 
+/** The parser of XML has a stream of Node beside what the page uses. It does without where there is none. */
+const noStreams = {
+  name: 'no-streams',
+  enforce: 'pre',
+  resolveId: (source, importer) => (source === 'stream' && /\/node_modules\/sax\//.test(importer ?? '') ? '\0no-streams' : null),
+  load: (id) => (id === '\0no-streams' ? 'export const Stream = undefined;' : null),
+};
+
 export default defineConfig({
   root: webDirectory,
   base: '/playground/',
   plugins: [englishTexts, react(), compression({ include: /\.(css|js|ttf)$/, algorithms: [brotli, 'gzip'], logLevel: 'silent' }), packages],
-  worker: { format: 'es', plugins: () => [packages] },
+  worker: { format: 'es', plugins: () => [noStreams, packages] },
   build: {
     outDir: resolve(import.meta.dirname, '../../dist.next/playground-web'),
     emptyOutDir: true,

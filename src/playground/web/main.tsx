@@ -12,6 +12,7 @@ import './look/frame.css';
 import './look/fields.css';
 import './look/reports.css';
 import './look/report.css';
+import './look/bank.css';
 import './look/dialogs.css';
 import './look/home.css';
 import './look/editors.css';

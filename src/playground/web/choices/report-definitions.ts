@@ -70,6 +70,8 @@ export interface ReportDefinition {
   readonly leads?: 'net';
   /** The order of the rows, and how many there are at most; that of the groups' values, and all of them, when it is missing. */
   readonly top?: { readonly field: 'TRANSACTION_AMOUNT'; readonly limits: readonly number[] };
+  /** True for the report whose deposits are tied to a statement of the bank. */
+  readonly tiesToBank?: boolean;
   /** The report that a row opens into, with the row as its filter. */
   readonly opens?: 'deposit' | 'donor' | 'version';
 }
@@ -102,6 +104,7 @@ export const reportDefinitions = {
     // Pending money is not at the bank, and the bank's line is what is left after the fees.
     pending: 'WITHOUT',
     leads: 'net',
+    tiesToBank: true,
     opens: 'deposit',
   },
   designations: {

@@ -9,13 +9,22 @@ export interface FileFact {
   readonly kind: ColumnKind;
 }
 
-/** A table to be written to a file. */
-export interface FileContent {
-  readonly title: string;
+/** The rows of a table in pieces. */
+export interface FileRows {
   /** The columns in the order of the file. Each row has a cell for each of them. */
   readonly columns: readonly TableColumn[];
   readonly rows: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
+}
+
+/** A table to be written to a file. */
+export interface FileContent extends FileRows {
+  readonly title: string;
   readonly facts: readonly FileFact[];
+}
+
+/** A table of a workbook, by the name of its sheet. */
+export interface FileSheet extends FileRows {
+  readonly sheet: string;
 }
 
 export interface WriteOptions {
@@ -30,7 +39,7 @@ const CHUNK_ROWS = 1000;
 const BUSY_MS = 50;
 
 /** Gives the rows in short chunks, and tells the progress after each. Throws the signal's reason when the file is cancelled. */
-export async function* readChunks(content: FileContent, { signal, onProgress }: WriteOptions): AsyncGenerator<readonly Row[]> {
+export async function* readChunks(content: FileRows, { signal, onProgress }: WriteOptions): AsyncGenerator<readonly Row[]> {
   let count = 0;
   let pausedAt = performance.now();
   for await (const rows of content.rows) {

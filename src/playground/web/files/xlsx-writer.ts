@@ -3,44 +3,54 @@ import writeWorkbook, { type SheetData } from 'write-excel-file/universal';
 import { getCellAddress } from 'write-excel-file/utility';
 import type { ColumnKind, Row, TableColumn } from '../values/table-types';
 import { createBlobCollector } from './blob-collector';
-import { readChunks, type FileContent, type FileFact, type WriteOptions } from './file-content';
+import { readChunks, type FileContent, type FileFact, type FileSheet, type WriteOptions } from './file-content';
 import { formatOf, toCellNumber, writeCell } from './xlsx-cells';
 
 const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
-const ROWS_SHEET = 'xl/worksheets/sheet1.xml';
 /** The rows of a sheet in Excel, without the header. */
 const MAX_ROWS = 1_048_575;
 /** Higher levels make the file of 150,000 lines a sixth smaller and take twice as long. */
 const COMPRESSION = 2;
 
+/** Writes a workbook with two sheets: “Rows”, and “Totals” with the facts. */
+export const writeXlsx = ({ title, facts, ...rows }: FileContent, options: WriteOptions): Promise<Blob> =>
+  writeSheets([{ sheet: 'Rows', ...rows }], { title, facts }, options);
+
 /**
- * Writes a workbook with two sheets: “Rows”, and “Totals” with the facts. write-excel-file makes the workbook with its styles and its
+ * Writes a workbook with a sheet for each table, and “Totals” with the facts. write-excel-file makes the workbook with its styles and its
  * sheets, but it holds all rows several times and compresses them in a worker from a `blob:` address, which the page's
- * Content-Security-Policy forbids. So it writes one sample row, and the rows themselves go into its place in the compressed file as they
- * come.
+ * Content-Security-Policy forbids. So it writes one sample row of each table, and the rows themselves go into its place in the compressed
+ * file as they come.
  */
-export async function writeXlsx(content: FileContent, options: WriteOptions): Promise<Blob> {
-  const { columns } = content;
-  const workbook = await makeWorkbook(content);
-  const { before, styles, after } = splitSheet(strFromU8(workbook[ROWS_SHEET]!));
+export async function writeSheets(
+  tables: readonly FileSheet[],
+  totals: Pick<FileContent, 'title' | 'facts'>,
+  options: WriteOptions,
+): Promise<Blob> {
+  const workbook = await makeWorkbook(tables, totals);
   const file = createBlobCollector(TYPE);
   let fault: Error | undefined;
   const zip = new Zip((error, piece) => {
     if (error) fault = error;
     else file.add(piece);
   });
-  for (const [path, bytes] of Object.entries(workbook)) if (path !== ROWS_SHEET) addPart(zip, path).push(bytes, true);
-  const sheet = addPart(zip, ROWS_SHEET);
-  sheet.push(strToU8(before));
-  let count = 0;
-  for await (const chunk of readChunks(content, options)) {
-    if (count + chunk.length > MAX_ROWS) throw new Error('A sheet of a spreadsheet has room for 1,048,575 rows. Choose another format.');
-    sheet.push(strToU8(chunk.map((row, position) => writeRow(row, columns, styles, count + position + 1)).join('')));
-    count += chunk.length;
-    if (fault) throw fault;
+  const paths = tables.map((_table, n) => `xl/worksheets/sheet${String(n + 1)}.xml`);
+  for (const [path, bytes] of Object.entries(workbook)) if (!paths.includes(path)) addPart(zip, path).push(bytes, true);
+  for (const [n, table] of tables.entries()) {
+    const path = paths[n]!;
+    const { before, styles, after } = splitSheet(strFromU8(workbook[path]!));
+    const sheet = addPart(zip, path);
+    sheet.push(strToU8(before));
+    let count = 0;
+    for await (const chunk of readChunks(table, options)) {
+      if (count + chunk.length > MAX_ROWS) throw new Error('A sheet of a spreadsheet has room for 1,048,575 rows. Choose another format.');
+      sheet.push(strToU8(chunk.map((row, position) => writeRow(row, table.columns, styles, count + position + 1)).join('')));
+      count += chunk.length;
+      if (fault) throw fault;
+    }
+    const filter = table.columns.length === 0 ? '' : `<autoFilter ref="A1:${getCellAddress(count, table.columns.length - 1)}"/>`;
+    sheet.push(strToU8(`</sheetData>${filter}${after}`), true);
   }
-  const filter = columns.length === 0 ? '' : `<autoFilter ref="A1:${getCellAddress(count, columns.length - 1)}"/>`;
-  sheet.push(strToU8(`</sheetData>${filter}${after}`), true);
   zip.end();
   return file.all();
 }
@@ -51,17 +61,21 @@ function addPart(zip: Zip, path: string): ZipDeflate {
   return part;
 }
 
-/** Makes a workbook whose first sheet has a header and one sample row, and gives its parts by their paths. */
-async function makeWorkbook({ columns, title, facts }: FileContent): Promise<Record<string, Uint8Array>> {
-  const header = columns.map((column) => ({ value: titleOf(column), type: String, fontWeight: 'bold' as const }));
-  const sample = columns.map((column) => ({ value: 0, type: Number, ...formatOf(column) }));
+/** Makes a workbook whose sheets have a header and one sample row, and gives its parts by their paths. */
+async function makeWorkbook(
+  tables: readonly FileSheet[],
+  { title, facts }: Pick<FileContent, 'title' | 'facts'>,
+): Promise<Record<string, Uint8Array>> {
   const workbook = await writeWorkbook([
-    {
-      sheet: 'Rows',
-      data: [header, sample],
+    ...tables.map(({ sheet, columns }) => ({
+      sheet,
+      data: [
+        columns.map((column) => ({ value: titleOf(column), type: String, fontWeight: 'bold' as const })),
+        columns.map((column) => ({ value: 0, type: Number, ...formatOf(column) })),
+      ],
       columns: columns.map((column) => ({ width: widthOf(column.kind, titleOf(column)) })),
       stickyRowsCount: 1,
-    },
+    })),
     { sheet: 'Totals', data: writeFacts(title, facts), columns: [{ width: 32 }, { width: 44 }] },
   ]).toBlob();
   return unzipSync(new Uint8Array(await workbook.arrayBuffer()));

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { Tab, TabList, TabPanel, Tabs, type Key } from 'react-aria-components';
 import { DownloadDialog } from '../dialogs/download-dialog';
@@ -15,7 +15,7 @@ import { describeCrossings } from './period-crossings';
 import { BridgeChart, BridgeTable, describeBridge } from './change-bridge';
 import { ReportChart } from './report-chart';
 import { defaultChoices, toAddress, withoutConditions, type ReportChoices } from '../choices/report-choices';
-import { definitionOf, hasChart, reportDefinitions, type ReportDefinition } from '../choices/report-definitions';
+import { definitionOf, hasChart, reportDefinitions, type ReportDefinition, type ReportId } from '../choices/report-definitions';
 import { hasGifts, toTotals } from './report-figures';
 import type { ReportColumn } from './report-columns';
 import { toDownload, toFileName } from './report-download';
@@ -24,7 +24,11 @@ import type { Names } from '../choices/report-names';
 import { describeLate } from './late-changes';
 import { LateNote } from './late-note';
 import { describeProgress, STILL_READING } from './state-note';
-import type { ReportResult } from './use-report';
+import { toListSource, type ReportResult } from './use-report';
+import type { PinnedTie } from '../bank/use-bank-tie';
+
+// Few reports are tied, so that the script of a report does not have it.
+const BankPanel = lazy(() => import('../bank/bank-panel'));
 
 /** The most gifts that the report of the largest ones shows. */
 const MAX_GIFTS = Math.max(...reportDefinitions.largest.top.limits);
@@ -45,6 +49,8 @@ interface ReportOutcomeProps {
   readonly tab: Key;
   readonly kept: { current: KeptView };
   readonly onTab: (tab: Key) => void;
+  /** Holds the statement that the report is tied to. */
+  readonly keptTie: { current: PinnedTie | undefined };
   /** The places of the page that a result fills: its news, its standing notices, and the button that downloads it. */
   readonly slots: NoticeSlots & { readonly download: Element | null };
 }
@@ -63,6 +69,7 @@ export function ReportOutcome({
   tab,
   onTab,
   kept,
+  keptTie,
   slots,
 }: ReportOutcomeProps) {
   const [shape, setShape] = useState(kept.current.shape ?? '');
@@ -84,7 +91,7 @@ export function ReportOutcome({
     () => plan.columns.map((column) => (isKnown && column.id === 'all.byAllocation.unknown' ? { ...column, isHidden: true } : column)),
     [plan, isKnown],
   );
-  const { title, rows, opens } = definitionOf(choices.report);
+  const { title, rows, opens, tiesToBank = false } = definitionOf(choices.report);
   const { nameOf } = names;
   const conditions = useMemo(() => toConditions(choices, nameOf).map(({ text }) => text), [choices, nameOf]);
   const lines = useMemo(() => {
@@ -132,6 +139,14 @@ export function ReportOutcome({
     const place = columns.findIndex((column) => column.id === id);
     return opens && ((row: Row) => (isKept(columns, row) ? `${opens} ${String(row[place])}` : undefined));
   }, [columns, opens]);
+  const tied = useMemo(
+    () =>
+      tiesToBank && {
+        ...{ provision, client, table, columns: plan.columns, source: toListSource(plan) },
+        ...{ address: toAddress(choices), isPast: choices.state !== '' },
+      },
+    [tiesToBank, provision, client, table, plan, choices],
+  );
   const books = describeBooks(table.version, choices.state !== '');
   const print = useMemo(
     () => ({ title, lines, books, timeZone: plan.timeZone, ...(isOfDonor(plan) && { leftOut: OWN_COSTS }) }),
@@ -158,10 +173,17 @@ export function ReportOutcome({
         shown &&
         view &&
         createPortal(
-          <DownloadDialog
-            {...{ provision, onSessionChange }}
-            report={toDownload({ result, shown, view, conditions, client, provision })}
-          />,
+          <>
+            <DownloadDialog
+              {...{ provision, onSessionChange }}
+              report={toDownload({ result, shown, view, conditions, client, provision })}
+            />
+            {tied && (
+              <button type="button" onClick={() => onTab('bank')}>
+                Tie to a bank statement…
+              </button>
+            )}
+          </>,
           slots.download,
         )}
       {figures && hasGifts(figures) && <FigureCards {...{ plan, figures }} isBrief={isScrolled} />}
@@ -172,10 +194,11 @@ export function ReportOutcome({
           <NotePrint {...{ title, lines }} note={nothings[rows]} />
         </>
       ) : (
-        <Tabs className="views" selectedKey={hasChart(choices.report) ? tab : 'table'} onSelectionChange={onTab}>
+        <Tabs className="views" selectedKey={hasTab(choices.report, tab) ? tab : 'table'} onSelectionChange={onTab}>
           <TabList aria-label="Views" className="view-tabs">
             <Tab id="table">Table</Tab>
             {hasChart(choices.report) && <Tab id="chart">Chart</Tab>}
+            {tied && <Tab id="bank">Bank statement</Tab>}
           </TabList>
           {/* The table stays while the chart is shown, with its search and its columns: a file is of what it shows. */}
           <TabPanel id="table" className="view" shouldForceMount>
@@ -209,11 +232,25 @@ export function ReportOutcome({
               <ReportChart {...{ client, table, columns, title, fileName }} print={chartPrint} />
             )}
           </TabPanel>
+          {tied && (
+            <TabPanel id="bank" className="view">
+              {coming ? (
+                <p className="note">A statement is tied to all deposits. {describeProgress(coming)}</p>
+              ) : (
+                <Suspense fallback={<p className="note">Loading…</p>}>
+                  <BankPanel report={tied} currency={plan.currency} kept={keptTie} {...{ organization, fileName }} />
+                </Suspense>
+              )}
+            </TabPanel>
+          )}
         </Tabs>
       )}
     </>
   );
 }
+
+const hasTab = (report: ReportId, tab: Key): boolean =>
+  tab === 'chart' ? hasChart(report) : tab !== 'bank' || definitionOf(report).tiesToBank === true;
 
 interface NothingNoteProps {
   readonly choices: ReportChoices;

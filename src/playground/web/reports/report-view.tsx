@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { Disclosure, DisclosurePanel, Button, Heading, type Key } from 'react-aria-components';
 import { findToday, isPeriodName } from '../../../values/periods';
 import { copyText } from '../look/clipboard';
+import type { PinnedTie } from '../bank/use-bank-tie';
 import type { SavedReport } from '../dialogs/saved-reports';
 import type { OpenedReport } from '../values/saved-names';
 import type { SavedReports } from '../dialogs/use-saved-reports';
@@ -91,6 +92,7 @@ export function ReportView({
   // The chart stays in front when another period is chosen.
   const [tab, setTab] = useState<Key>('table');
   const kept = useRef<KeptView>({});
+  const keptTie = useRef<PinnedTie>(undefined);
   useEffect(() => setCopied({ text: '', isFault: false }), [choices]);
   const linkable = useMemo(
     () => plan && [...plan.columns, ...(linked ? toLinkedColumns(linked, plan.choices, plan.columns) : [])],
@@ -179,7 +181,7 @@ export function ReportView({
       {result && (
         <FaultBoundary part="The results" resetKeys={[result]}>
           <ReportOutcome
-            {...{ provision, client, names, onChange, onSessionChange, tab, kept, slots }}
+            {...{ provision, client, names, onChange, onSessionChange, tab, kept, keptTie, slots }}
             onTab={setTab}
             result={result}
             coming={state.kind === 'running' ? state.progress : undefined}

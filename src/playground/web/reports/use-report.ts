@@ -3,7 +3,7 @@ import type { OrganizationCalendar, Today } from '../../../values/periods';
 import { askGateway, dataOf, GatewayError, postGraphQL } from '../session/gateway-client';
 import { createStopped, isStopped } from '../rows/gateway-faults';
 import type { TableClient } from '../rows/table-client';
-import type { GrowingTable, LoadedTable, LoadProgress } from '../values/table-types';
+import type { GrowingTable, LoadedTable, LoadProgress, RowSource } from '../values/table-types';
 import { readDonorLines } from './donor-lines';
 import { NO_CROSSINGS, readCrossings, type PeriodCrossings } from './period-crossings';
 import { findCompared, findPeriod } from '../values/periods';
@@ -204,14 +204,19 @@ async function runReport(plan: ReportPlan, options: RunOptions): Promise<ReportR
   return definitionOf(plan.choices.report).rows === 'lines' ? runLines(plan, options) : runList(plan, options);
 }
 
-/** Loads a list whose first page has the totals. All groups of one period are in a file too, from which those after the first page come. */
-async function runList(plan: ReportPlan, { provision, client, onProgress }: RunOptions): Promise<ReportResult> {
-  const { document, columns, choices, compared } = plan;
+/** The place of the rows of a report that is a list. Those of the groups of one period are in a file too, after the first page. */
+export function toListSource({ document, columns, choices, compared }: ReportPlan): Extract<RowSource, { kind: 'pages' }> {
   const { query, variables, list } = document;
   const most = choices.limit;
   const isInFile = definitionOf(choices.report).rows === 'groups' && most === 0 && !compared;
   const rest = isInFile ? { names: toFileNames(columns), version: 'depositSummary.dataVersion.number' } : undefined;
-  const source = { kind: 'pages', query, variables, list, ...(most > 0 && { maxRows: most }), ...(rest && { rest }) } as const;
+  return { kind: 'pages', query, variables, list, ...(most > 0 && { maxRows: most }), ...(rest && { rest }) };
+}
+
+/** Loads a list whose first page has the totals. */
+async function runList(plan: ReportPlan, { provision, client, onProgress }: RunOptions): Promise<ReportResult> {
+  const { columns } = plan;
+  const source = toListSource(plan);
   const toResult = (table: LoadedTable): ReportResult => {
     const [figures, bridge] = [findFigures(table.data), findBridge(table.data)];
     // The version that the gateway tells of an answer is the newest one, also where a report is of a past state.

@@ -1,10 +1,20 @@
-import { proxy, wrap, type Remote } from 'comlink';
+import { proxy } from 'comlink';
 import { useEffect, useMemo } from 'react';
 import type { AnsweredTables, AnswerRequest } from './answer-tables';
-import { createOutdated, passGatewayErrors } from './gateway-faults';
 import type { KeptPivot, PivotRequest } from './pivot-rows';
 import type { TableKeeper, WriteRequest } from './table-keeper';
-import type { Arranged, Arrangement, GrowingTable, LoadedTable, LoadProgress, LoadRequest, Row } from '../values/table-types';
+import { createWorkerCalls } from './worker-calls';
+import type {
+  Arranged,
+  Arrangement,
+  GrowingTable,
+  KeptTable,
+  LoadedTable,
+  LoadProgress,
+  LoadRequest,
+  Row,
+  TableColumn,
+} from '../values/table-types';
 
 /** Tables that a worker of their own loads and keeps. Every method may reject with a GatewayError, whose message the page shows. */
 export interface TableClient {
@@ -25,6 +35,8 @@ export interface TableClient {
   readonly rowsOf: (table: number, serial: number, from: number, to: number) => Promise<readonly Row[] | undefined>;
   /** All rows in the order of the load, from one place up to, and without, another. */
   readonly loadedRows: (table: number, from: number, to: number) => Promise<readonly Row[]>;
+  /** Keeps rows that the page has made itself as a table, which is dropped by its number. */
+  readonly keep: (columns: readonly TableColumn[], rows: readonly Row[]) => Promise<KeptTable>;
   /** Makes a table of a pivot of all rows, which is dropped by its own number. */
   readonly pivot: (table: number, request: PivotRequest) => Promise<KeptPivot>;
   /** Shown cells of an arrangement as text with tabs, for a spreadsheet. Rejects when a newer one has taken its place. */
@@ -47,44 +59,11 @@ export interface TableClient {
   readonly close: () => void;
 }
 
-passGatewayErrors();
-
-interface RunningWorker {
-  readonly worker: Worker;
-  readonly keeper: Remote<TableKeeper>;
-  /** Rejects the calls that are under way, when the worker fails. */
-  readonly calls: Set<(error: Error) => void>;
-}
-
 /** Makes a client whose worker starts with the first call. Whoever makes one closes it. */
 function createTableClient(): TableClient {
-  let running: RunningWorker | undefined;
-  const start = (): RunningWorker => {
-    const worker = new Worker(new URL('./table-worker.ts', import.meta.url), { type: 'module' });
-    const calls: RunningWorker['calls'] = new Set();
-    const fail = (): void => {
-      worker.terminate();
-      if (running?.worker === worker) running = undefined;
-      for (const reject of calls) reject(createOutdated());
-    };
-    worker.addEventListener('error', fail);
-    worker.addEventListener('messageerror', fail);
-    return { worker, keeper: wrap<TableKeeper>(worker), calls };
-  };
-  /** Calls the keeper. Comlink never settles the calls of a worker that could not start or has died. */
-  const call = <Result>(run: (keeper: Remote<TableKeeper>) => Promise<Result>): Promise<Result> => {
-    const { keeper, calls } = (running ??= start());
-    return new Promise((resolve, reject) => {
-      calls.add(reject);
-      void run(keeper)
-        .then(resolve, reject)
-        .finally(() => calls.delete(reject));
-    });
-  };
-  /** Tells the keeper what nobody wants any more. A worker that has failed, or has not begun, has nothing of it. */
-  const tell = async (run: (keeper: Remote<TableKeeper>) => Promise<void>): Promise<void> => {
-    if (running) await call(run).catch(() => undefined);
-  };
+  const { call, tell, close } = createWorkerCalls<TableKeeper>(
+    () => new Worker(new URL('./table-worker.ts', import.meta.url), { type: 'module' }),
+  );
   let lastAsk = 0;
   return {
     load: (request, onProgress) => call((keeper) => keeper.load(request, proxy(onProgress))),
@@ -102,6 +81,7 @@ function createTableClient(): TableClient {
     arrange: (table, arrangement) => call((keeper) => keeper.arrange(table, arrangement)),
     rowsOf: (table, serial, from, to) => call((keeper) => keeper.rowsOf(table, serial, from, to)),
     loadedRows: (table, from, to) => call((keeper) => keeper.loadedRows(table, from, to)),
+    keep: (columns, rows) => call((keeper) => keeper.keep(columns, rows)),
     pivot: (table, request) => call((keeper) => keeper.pivot(table, request)),
     cells: (table, serial, from, to, columnIds, withTitles) =>
       call((keeper) => keeper.cells(table, serial, from, to, columnIds, withTitles)),
@@ -116,10 +96,7 @@ function createTableClient(): TableClient {
       }
     },
     drop: (table) => tell((keeper) => keeper.drop(table)),
-    close: () => {
-      running?.worker.terminate();
-      running = undefined;
-    },
+    close,
   };
 }
 

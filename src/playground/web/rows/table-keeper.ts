@@ -116,6 +116,11 @@ export class TableKeeper {
     return this.#get(id).loadedRows(from, to);
   }
 
+  /** Keeps rows of the page's own as a table. */
+  keep(columns: readonly TableColumn[], rows: readonly Row[]): KeptTable {
+    return this.#keep(storeRows(columns, rows, this.#locales));
+  }
+
   /** Makes a table of a pivot of all rows. */
   pivot(id: number, request: PivotRequest): KeptPivot {
     const store = this.#get(id);

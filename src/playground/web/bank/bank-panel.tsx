@@ -1,0 +1,227 @@
+import { useEffect, useMemo, useState } from 'react';
+import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
+import { saveFile } from '../files/download';
+import { useTableClient } from '../rows/table-client';
+import { DataTable } from '../tables/data-table';
+import type { Row } from '../values/table-types';
+import { useBankClient } from './bank-client';
+import { ColumnsDialog } from './columns-dialog';
+import { DEMO_ORGANIZATION, writeDemoStatement } from './demo-statement';
+import { HandDialog } from './hand-dialog';
+import { keepColumns, readKeptColumns } from './kept-columns';
+import { StatementForm, type TieChoices } from './statement-form';
+import type { TableColumns, TableHead } from './table-columns';
+import { TieSummary } from './tie-summary';
+import { differenceOf, listTitles, toFacts, type ListName } from './tie-lists';
+import { readDeposits, useBankTie, type PinnedTie, type TiedReport } from './use-bank-tie';
+
+interface BankPanelProps {
+  readonly report: TiedReport;
+  readonly organization: string;
+  /** The currency of the organization, which a statement must have. */
+  readonly currency: string | null | undefined;
+  /** Holds the tie while the results of the report change. */
+  readonly kept: { current: PinnedTie | undefined };
+  /** The name of the report's files, without what they end in. */
+  readonly fileName: string;
+}
+
+interface ChosenFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** The head of a table, by which its columns are chosen. */
+  readonly head?: TableHead;
+}
+
+interface ColumnsQuestion {
+  readonly columns: TableColumns | undefined;
+  readonly fault: string | undefined;
+}
+
+/** Ties the deposits of the report to a statement of the bank. The file is read in this browser. */
+export default function BankPanel({ report, organization, currency, kept, fileName }: BankPanelProps) {
+  const bank = useBankClient();
+  const tables = useTableClient(report.provision);
+  const [pinned, setPinned] = useState(kept.current);
+  useEffect(() => {
+    kept.current = pinned;
+  }, [kept, pinned]);
+  const [choices, setChoices] = useState<TieChoices>(() => ({
+    account: '',
+    ...{ amount: pinned?.amount ?? 'net', days: pinned?.days ?? 3, lineDate: pinned?.lineDate ?? 'bookedOn' },
+  }));
+  const [file, setFile] = useState<ChosenFile>();
+  const [question, setQuestion] = useState<ColumnsQuestion>();
+  const [first, setFirst] = useState<{ readonly side: 'lines' | 'deposits'; readonly place: number }>();
+  const [message, setMessage] = useState({ text: '', isFault: false });
+  const { tie, lists, changes, newerVersion, tieAgain } = useBankTie(pinned, setPinned, { bank, tables, report });
+
+  const read = async (chosen: ChosenFile, account: string, columns?: TableColumns): Promise<void> => {
+    const found = await bank.read(chosen.bytes, { account, currency: currency ?? undefined, columns });
+    if (found.kind === 'table') {
+      const { head } = found;
+      const known = readKeptColumns(head);
+      setFile({ ...chosen, head });
+      if (known) await read({ ...chosen, head }, account, known);
+      else setQuestion({ columns: undefined, fault: undefined });
+      return;
+    }
+    if (found.kind === 'refused') {
+      if (chosen.head) setQuestion({ columns, fault: found.reason });
+      // What was tied before stays: somebody may have matched by hand.
+      else setMessage({ text: `${chosen.name} is refused. ${found.reason}`, isFault: true });
+      return;
+    }
+    if (chosen.head && columns) keepColumns(chosen.head, columns);
+    setQuestion(undefined);
+    const deposits = await readDeposits(report);
+    const { amount, days, lineDate } = choices;
+    const { address, table } = report;
+    setPinned({
+      statement: found.statement,
+      deposits,
+      version: table.version,
+      fileName: chosen.name,
+      address,
+      amount,
+      days,
+      lineDate,
+      byHand: [],
+    });
+    setMessage({ text: `${chosen.name} was read.`, isFault: false });
+  };
+  const tryTo = (run: () => Promise<void>): void => {
+    setMessage({ text: '', isFault: false });
+    run().catch((error: unknown) => setMessage({ text: (error as Error).message, isFault: true }));
+  };
+  const choose = (chosen: File): void =>
+    tryTo(async () => {
+      const next = { name: chosen.name, bytes: new Uint8Array(await chosen.arrayBuffer()) };
+      setFile(next);
+      await read(next, choices.account);
+    });
+  const tryDemo = (): void =>
+    tryTo(async () => {
+      const text = writeDemoStatement(await readDeposits(report), currency ?? 'USD');
+      const next = { name: 'demo-statement.xml', bytes: new TextEncoder().encode(text) };
+      setFile(next);
+      await read(next, choices.account);
+    });
+  const change = (next: TieChoices): void => {
+    setChoices(next);
+    const { amount, days, lineDate } = next;
+    // A group that was tied by hand has equal sums of one amount alone.
+    if (pinned) setPinned({ ...pinned, amount, days, lineDate, byHand: amount === pinned.amount ? pinned.byHand : [] });
+    if (file && next.account !== choices.account) tryTo(() => read({ name: file.name, bytes: file.bytes }, next.account));
+  };
+  const save = (): void =>
+    tryTo(async () => {
+      if (!tie || !lists || !pinned) return;
+      const sheets = (Object.keys(listTitles) as ListName[]).map((name) => {
+        const { columns, rows } = lists[name];
+        // The last column is a place for the page alone.
+        return { sheet: listTitles[name], columns: columns.slice(0, -1), rows: [rows.map((row) => row.slice(0, -1))] };
+      });
+      const content = await bank.write(sheets, { title: 'Bank tie-out', facts: toFacts(tie, pinned, pinned.fileName) });
+      const name = `${fileName}-statement.xlsx`;
+      saveFile({ name, content });
+      setMessage({ text: `The lists are in ${name}.`, isFault: false });
+    });
+  const equal = tie && pinned ? tie.unclear.filter((group) => differenceOf(group, pinned) === 0n) : [];
+  const open = useMemo(() => {
+    const placeOf = (row: Row): number => Number(row.at(-1));
+    return {
+      bank: (row: Row) => setFirst({ side: 'lines', place: placeOf(row) }),
+      here: (row: Row) => setFirst({ side: 'deposits', place: placeOf(row) }),
+      matched: (row: Row) => {
+        const group = tie?.groups[placeOf(row)];
+        if (pinned && group?.kind === 'hand')
+          setPinned({ ...pinned, byHand: pinned.byHand.filter(({ lines }) => lines[0] !== group.lines[0]) });
+      },
+    };
+  }, [tie, pinned]);
+  const nameRow = useMemo(() => {
+    const named = (row: Row): string => `${String(row[0])}: match by hand`;
+    const undo = (row: Row): string | undefined =>
+      tie?.groups[Number(row.at(-1))]?.kind === 'hand' ? `match ${String(row[0])}: take it apart` : undefined;
+    return { bank: named, here: named, matched: undo };
+  }, [tie]);
+  return (
+    <div className="bank-panel">
+      <StatementForm {...{ choices }} fileName={pinned?.fileName} onChoose={choose} onChange={change}>
+        {organization === DEMO_ORGANIZATION && !pinned && (
+          <button type="button" onClick={tryDemo}>
+            Try an invented statement
+          </button>
+        )}
+        {file?.head && (
+          <button type="button" onClick={() => setQuestion({ columns: readKeptColumns(file.head!), fault: undefined })}>
+            Columns…
+          </button>
+        )}
+        {equal.length > 0 && pinned && (
+          <button type="button" onClick={() => setPinned({ ...pinned, byHand: [...pinned.byHand, ...equal] })}>
+            Match equal groups ({equal.length})
+          </button>
+        )}
+        {lists && (
+          <button type="button" onClick={save}>
+            Download spreadsheet
+          </button>
+        )}
+      </StatementForm>
+      <p className="problem" role="alert">
+        {message.isFault && message.text}
+      </p>
+      <p role="status" className={pinned ? 'hidden-text' : undefined}>
+        {!message.isFault && message.text}
+      </p>
+      {pinned && tie && <TieSummary {...{ pinned, tie, currency, changes, newerVersion }} onTieAgain={tieAgain} />}
+      {lists && (
+        <Tabs className="views bank-lists">
+          <TabList aria-label="Lists" className="view-tabs">
+            {(Object.entries(listTitles) as [ListName, string][]).map(([name, title]) => (
+              <Tab key={name} id={name}>
+                {title} ({name === 'matched' ? (tie?.groups.length ?? 0) : lists[name].rows.length})
+              </Tab>
+            ))}
+          </TabList>
+          {(Object.entries(listTitles) as [ListName, string][]).map(([name, title]) => (
+            <TabPanel key={name} id={name} className="view">
+              <DataTable
+                key={lists[name].table.id}
+                client={tables}
+                table={lists[name].table}
+                columns={lists[name].columns}
+                label={title}
+                onOpenRow={open[name]}
+                toRowName={nameRow[name]}
+              />
+            </TabPanel>
+          ))}
+        </Tabs>
+      )}
+      {question && file?.head && (
+        <ColumnsDialog
+          key={question.fault}
+          head={file.head}
+          {...question}
+          onChoose={(columns) => tryTo(() => read(file, choices.account, columns))}
+          onClose={() => setQuestion(undefined)}
+        />
+      )}
+      {first && tie && pinned && (
+        <HandDialog
+          {...{ first, tie }}
+          input={pinned}
+          currency={pinned.statement.currency ?? currency}
+          onTie={(group) => {
+            setPinned({ ...pinned, byHand: [...pinned.byHand, group] });
+            setFirst(undefined);
+          }}
+          onClose={() => setFirst(undefined)}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,127 @@
+import { useState } from 'react';
+import { ModalDialog } from '../dialogs/modal-dialog';
+import { dateOrders, decimalSigns, type TableColumns, type TableHead } from './table-columns';
+
+interface ColumnsDialogProps {
+  readonly head: TableHead;
+  readonly columns: TableColumns | undefined;
+  /** The reason why the chosen columns could not be read. */
+  readonly fault: string | undefined;
+  readonly onChoose: (columns: TableColumns) => void;
+  readonly onClose: () => void;
+}
+
+/** The place of the first column whose name has one of these words, in the languages of the banks that we have seen. */
+const find = ({ names }: TableHead, words: RegExp): number | undefined => {
+  const at = names.findIndex((name) => words.test(name));
+  return at < 0 ? undefined : at;
+};
+
+/** Guesses the columns by their names. The person sees and confirms them. */
+const guess = (head: TableHead): TableColumns => {
+  const [credit, debit] = [find(head, /credit|deposit|haben|paid in/i), find(head, /debit|withdrawal|soll|paid out/i)];
+  const amount = find(head, /amount|betrag|montant/i) ?? (credit === undefined || debit === undefined ? 1 : undefined);
+  return {
+    ...{ date: find(head, /book|buchung/i) ?? find(head, /date|datum|tag/i) ?? 0, amount },
+    ...(amount === undefined ? { credit, debit } : { credit: undefined, debit: undefined }),
+    ...{ text: find(head, /text|descri|memo|zweck|details|payee/i), dateOrder: undefined, decimalSign: undefined },
+  };
+};
+
+const NONE = '';
+const ITSELF = 'As the values say';
+
+/** Asks which columns of a table are the date, the amount and the text. */
+export function ColumnsDialog({ head, columns, fault, onChoose, onClose }: ColumnsDialogProps) {
+  const [chosen, setChosen] = useState(() => columns ?? guess(head));
+  const { names, samples } = head;
+  const choose = (more: Partial<TableColumns>): void => setChosen((before) => ({ ...before, ...more }));
+  const field = (label: string, name: 'date' | 'amount' | 'credit' | 'debit' | 'text', isNeeded = false) => (
+    <label>
+      {label}
+      <select
+        value={chosen[name] ?? NONE}
+        onChange={({ target }) => choose({ [name]: target.value === NONE ? undefined : Number(target.value) })}
+      >
+        {!isNeeded && <option value={NONE}>None</option>}
+        {names.map((title, place) => (
+          <option key={place} value={place}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  const option = <Name extends string>(
+    label: string,
+    value: Name | undefined,
+    titles: Readonly<Record<Name, string>>,
+    set: (name?: Name) => void,
+  ) => (
+    <label>
+      {label}
+      <select value={value ?? NONE} onChange={({ target }) => set(target.value === NONE ? undefined : (target.value as Name))}>
+        <option value={NONE}>{ITSELF}</option>
+        {(Object.entries(titles) as [Name, string][]).map(([name, title]) => (
+          <option key={name} value={name}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  return (
+    <ModalDialog title="Columns of the statement" isWide isOpen onOpenChange={(isOpen) => !isOpen && onClose()}>
+      {() => (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            onChoose(chosen);
+          }}
+        >
+          <p>This browser remembers the columns for files with the same header.</p>
+          <div className="bank-sample">
+            <table>
+              <thead>
+                <tr>
+                  {names.map((name, place) => (
+                    <th key={place} scope="col">
+                      {name}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {samples.map((values, row) => (
+                  <tr key={row}>
+                    {values.map((value, place) => (
+                      <td key={place}>{value}</td>
+                    ))}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          <div className="bank-fields">
+            {field('Date', 'date', true)}
+            {field('Amount with its sign', 'amount')}
+            {field('Credit', 'credit')}
+            {field('Debit', 'debit')}
+            {field('Text', 'text')}
+            {option('Order of dates', chosen.dateOrder, dateOrders, (dateOrder) => choose({ dateOrder }))}
+            {option('Decimal sign', chosen.decimalSign, decimalSigns, (decimalSign) => choose({ decimalSign }))}
+          </div>
+          <p role="alert">{fault}</p>
+          <div className="dialog-buttons">
+            <button type="submit" className="main-button">
+              Read the statement
+            </button>
+            <button type="button" onClick={onClose}>
+              Cancel
+            </button>
+          </div>
+        </form>
+      )}
+    </ModalDialog>
+  );
+}

@@ -1,0 +1,256 @@
+import type { FileFact } from '../files/file-content';
+import type { Cell, Row, TableColumn } from '../values/table-types';
+import { tieKinds, type BankTie, type LeftReason, type TiedGroup, type TiedPlaces } from './bank-match';
+import { readCents, sumOf, writeCents, type Statement, type StatementLine } from './bank-statement';
+import { MOST_ADDENDS } from './sum-search';
+
+/** The amounts of a deposit that the bank's line may be. */
+export const bankAmounts = { net: 'Net of fees', gross: 'Gross' } as const;
+export type BankAmount = keyof typeof bankAmounts;
+
+/** A deposit of the report, as the books have it at one data version. Amounts are exact decimal texts. */
+export interface BookedDeposit {
+  readonly id: string;
+  readonly date: string;
+  readonly status: string;
+  readonly net: string;
+  readonly gross: string;
+}
+
+/** A statement, the deposits that it is tied to, and how. */
+export interface TieInput {
+  readonly statement: Statement;
+  readonly deposits: readonly BookedDeposit[];
+  /** The data version that the deposits are of. */
+  readonly version: number;
+  readonly amount: BankAmount;
+  readonly days: number;
+}
+
+/** The columns of a report's rows that make a deposit. */
+const depositColumns: Readonly<Record<keyof BookedDeposit, string>> = {
+  id: 'key.depositId',
+  date: 'key.depositDate',
+  status: 'key.depositStatus',
+  net: 'all.byTransaction.netAmount',
+  gross: 'all.byTransaction.amount',
+};
+
+/** The deposits of the rows of the report. */
+export function toDeposits(columns: readonly TableColumn[], rows: readonly Row[]): BookedDeposit[] {
+  const places = Object.fromEntries(
+    Object.entries(depositColumns).map(([name, id]) => [name, columns.findIndex((column) => column.id === id)]),
+  ) as Record<keyof BookedDeposit, number>;
+  const read = (row: Row, name: keyof BookedDeposit): string => String(row[places[name]] ?? '');
+  return rows.map((row) => ({
+    ...{ id: read(row, 'id'), date: read(row, 'date'), status: read(row, 'status') },
+    ...{ net: read(row, 'net'), gross: read(row, 'gross') },
+  }));
+}
+
+/** The amount of a deposit in hundredths. */
+export function centsOf(deposit: BookedDeposit, amount: BankAmount): bigint {
+  const text = deposit[amount];
+  const cents = readCents(text.replace('-', ''), `Deposit ${deposit.id}`);
+  if (cents === undefined) throw new Error(`Deposit ${deposit.id} has the amount “${text}”.`);
+  return text.startsWith('-') ? -cents : cents;
+}
+
+/** The parts of the rest, in words. */
+const remainders = {
+  'no deposit': ['none'],
+  unclear: ['several', 'sums', 'shared'],
+  'too many sums to try': ['too-many'],
+  'paid out': ['paid-out'],
+  'taken back': ['reversal'],
+  'nothing to find': ['no-money'],
+} as const satisfies Readonly<Record<string, readonly LeftReason[]>>;
+
+/** A part of the statement: what is tied, or what is left for one reason. */
+export interface StatementPart {
+  readonly name: string;
+  readonly cents: bigint;
+  readonly lines: number;
+}
+
+/** The parts of the statement, of which every line is in one. Their sum is what the lines move. */
+export function toParts(tie: BankTie, { lines }: Statement): readonly StatementPart[] {
+  const part = (name: string, isIn: (reason: LeftReason | undefined) => boolean): StatementPart => {
+    const own = lines.filter((_, place) => isIn(tie.lines[place]));
+    return { name, cents: sumOf(own), lines: own.length };
+  };
+  return [
+    part('matched', (reason) => reason === undefined),
+    ...Object.entries(remainders).map(([name, reasons]: [string, readonly LeftReason[]]) =>
+      part(name, (reason) => reason !== undefined && reasons.includes(reason)),
+    ),
+  ].filter((each, n) => n === 0 || each.lines > 0);
+}
+
+const dayWords = (days: number): string => (days === 0 ? 'on the same day' : days === 1 ? 'within 1 day' : `within ${String(days)} days`);
+
+/** A reason in a sentence, which is short enough for a column. */
+function explain(reason: LeftReason, days: number): string {
+  const near = dayWords(days);
+  switch (reason) {
+    case 'none':
+      return `No such amount and no such sum ${near}.`;
+    case 'several':
+      return `Unclear: several of this amount ${near}.`;
+    case 'sums':
+      return `Unclear: several sums fit ${near}.`;
+    case 'shared':
+      return 'Unclear: a part of its sum fits elsewhere too.';
+    case 'too-many':
+      return `More than ${String(MOST_ADDENDS)} amounts ${near}: choose fewer days.`;
+    case 'paid-out':
+      return 'Money that left the account.';
+    case 'reversal':
+      return 'The bank took a payment back.';
+    case 'no-money':
+      return 'No amount above zero.';
+  }
+}
+
+const column = (id: string, title: string, kind: TableColumn['kind'], more: Partial<TableColumn> = {}): TableColumn => ({
+  ...{ id, title, kind, adds: kind === 'money' },
+  ...more,
+});
+
+const lineColumns = [
+  column('line.bookedOn', 'Booked', 'date'),
+  column('line.valuedOn', 'Value date', 'date', { isHidden: true }),
+  column('line.amount', 'At the bank', 'money'),
+  column('line.text', 'Text', 'text'),
+  column('line.reference', 'Reference', 'text', { isHidden: true }),
+] as const;
+const ownColumns = [
+  column('deposit.date', 'Deposit date', 'date'),
+  column('deposit.id', 'Deposit', 'text', { isCode: true }),
+  column('deposit.status', 'Status', 'word', { isHidden: true }),
+] as const;
+const place = column('place', 'Place', 'count', { isHidden: true, adds: false, about: 'The place in the statement or in the report.' });
+
+/** The three lists, as tables: their names on the page and in the spreadsheet. */
+export const listTitles = { matched: 'Matched', here: 'Only here', bank: 'Only at the bank' } as const;
+export type ListName = keyof typeof listTitles;
+
+export interface TieList {
+  readonly columns: readonly TableColumn[];
+  readonly rows: readonly Row[];
+}
+
+const lineCells = (line: StatementLine | undefined): readonly Cell[] =>
+  line ? [line.bookedOn, line.valuedOn ?? '', writeCents(line.cents), line.text, line.reference] : ['', '', '', '', ''];
+
+/** Makes the three lists of a tie. `changes` tells what has become of tied deposits since, by their numbers. */
+export function toLists(tie: BankTie, input: TieInput, changes: ReadonlyMap<string, string>): Readonly<Record<ListName, TieList>> {
+  const { statement, deposits, amount, days } = input;
+  const amountColumn = column('deposit.amount', amount === 'net' ? 'Net in the books' : 'Gross in the books', 'money');
+  const ownCells = (deposit: BookedDeposit | undefined): readonly Cell[] =>
+    deposit ? [deposit.date, deposit.id, deposit.status, deposit[amount]] : ['', '', '', ''];
+  const groups = tie.groups.toSorted((one, other) => firstDay(one, statement) - firstDay(other, statement));
+  const matched = groups.flatMap((group, n): Row[] => {
+    // A sum has a row for each of its parts, so that every amount stands once.
+    const length = Math.max(group.lines.length, group.deposits.length);
+    return Array.from({ length }, (_, at) => {
+      const [line, deposit] = [statement.lines[group.lines[at] ?? -1], deposits[group.deposits[at] ?? -1]];
+      const change = deposit ? (changes.get(deposit.id) ?? '') : '';
+      return [n + 1, ...lineCells(line), ...ownCells(deposit), describe(group, input), change, tie.groups.indexOf(group)];
+    });
+  });
+  const left = (side: 'lines' | 'deposits'): number[] => tie[side].flatMap((reason, at) => (reason === undefined ? [] : [at]));
+  const why = column('why', 'Reason', 'text');
+  return {
+    matched: {
+      columns: [
+        column('match', 'Match', 'count', { adds: false }),
+        ...lineColumns,
+        ...[...ownColumns, amountColumn],
+        column('how', 'How', 'text'),
+        column('since', 'Since then', 'text', { isHidden: changes.size === 0 }),
+        place,
+      ],
+      rows: matched,
+    },
+    here: {
+      columns: [...ownColumns, amountColumn, why, place],
+      rows: left('deposits').map((at) => [...ownCells(deposits[at]), explain(tie.deposits[at]!, days), at]),
+    },
+    bank: {
+      columns: [...lineColumns, why, place],
+      rows: left('lines').map((at) => [...lineCells(statement.lines[at]), explain(tie.lines[at]!, days), at]),
+    },
+  };
+}
+
+const firstDay = ({ lines }: TiedPlaces, statement: Statement): number => Date.parse(statement.lines[lines[0]!]!.bookedOn);
+
+/** Tells how a group was tied, such as “the only sum of deposits: 2 of them”. */
+function describe({ kind, lines, deposits }: TiedGroup, input: TieInput): string {
+  if (kind === 'hand') return `${tieKinds.hand}: ${count(lines.length, 'line')}, ${count(deposits.length, 'deposit')}`;
+  if (kind !== 'pair') return `${tieKinds[kind]}: ${String(kind === 'lines' ? lines.length : deposits.length)} of them`;
+  const [line, deposit] = [input.statement.lines[lines[0]!]!, input.deposits[deposits[0]!]!];
+  const apart = Math.round((Date.parse(line.bookedOn) - Date.parse(deposit.date)) / 86_400_000);
+  return `${tieKinds.pair}, ${apart === 0 ? 'the same day' : `${count(Math.abs(apart), 'day')} ${apart > 0 ? 'later' : 'earlier'}`}`;
+}
+
+export const count = (number: number, noun: string): string => `${String(number)} ${noun}${number === 1 ? '' : 's'}`;
+
+/** What has become of tied deposits in newer books: what differs, by the number of the deposit. */
+export function findChanges(tie: BankTie, deposits: readonly BookedDeposit[], now: readonly BookedDeposit[]): ReadonlyMap<string, string> {
+  const byId = new Map(now.map((deposit) => [deposit.id, deposit]));
+  return new Map(
+    tie.groups
+      .flatMap((group) => group.deposits.map((at) => deposits[at]!))
+      .flatMap((before): (readonly [string, string])[] => {
+        const after = byId.get(before.id);
+        if (!after) return [[before.id, 'no longer in this report']];
+        const told = (['date', 'status', 'net', 'gross'] as const)
+          .filter((name) => before[name] !== after[name])
+          .map((name) => `${name} ${before[name]} → ${after[name]}`);
+        return told.length > 0 ? [[before.id, told.join(', ')]] : [];
+      }),
+  );
+}
+
+/** The same ties of other books: those whose deposits are still there, with sums that are still equal. */
+export function keepByHand(byHand: readonly TiedPlaces[], before: TieInput, now: TieInput): TiedPlaces[] {
+  const places = new Map(now.deposits.map((deposit, at) => [deposit.id, at]));
+  return byHand.flatMap(({ lines, deposits }) => {
+    const moved = deposits.flatMap((at) => places.get(before.deposits[at]!.id) ?? []);
+    const group = { lines, deposits: moved };
+    return moved.length === deposits.length && differenceOf(group, now) === 0n ? [group] : [];
+  });
+}
+
+/** What the lines of a group have more than its deposits. Only a group without a difference may be tied. */
+export const differenceOf = ({ lines, deposits }: TiedPlaces, { statement, deposits: all, amount }: TieInput): bigint =>
+  sumOf(lines.map((at) => statement.lines[at]!)) - deposits.reduce((sum, at) => sum + centsOf(all[at]!, amount), 0n);
+
+/** What the spreadsheet tells beside its lists. */
+export function toFacts(tie: BankTie, input: TieInput, fileName: string): FileFact[] {
+  const { statement, version, amount, days, deposits } = input;
+  const text = (name: string, value: string): FileFact => ({ name, value, kind: 'text' });
+  const money = (name: string, cents: bigint): FileFact => ({ name, value: writeCents(cents), kind: 'money' });
+  const all = deposits.reduce((sum, deposit) => sum + centsOf(deposit, amount), 0n);
+  const tied = tie.groups.reduce((sum, group) => sum + sumOf(group.lines.map((at) => statement.lines[at]!)), 0n);
+  return [
+    text('Statement', fileName),
+    ...(statement.account === '' ? [] : [text('Account', statement.account)]),
+    ...(statement.currency === undefined ? [] : [text('Currency', statement.currency)]),
+    { name: 'First day', value: statement.from, kind: 'date' },
+    { name: 'Last day', value: statement.to, kind: 'date' },
+    { name: 'Version of the books', value: version, kind: 'count' },
+    text('Amount of a deposit', bankAmounts[amount]),
+    { name: 'Days between a deposit and its line', value: days, kind: 'count' },
+    ...(statement.opening === undefined ? [] : [money('Opening balance', statement.opening)]),
+    ...toParts(tie, statement).map(({ name, cents, lines }) => money(`${name}: ${count(lines, 'line')}`, cents)),
+    money('All lines', sumOf(statement.lines)),
+    ...(statement.closing === undefined ? [] : [money('Closing balance', statement.closing)]),
+    money('Matched deposits', tied),
+    money('Deposits only here', all - tied),
+    money('All deposits', all),
+    ...statement.notes.map((note) => text('To know', note)),
+  ];
+}

@@ -58,12 +58,7 @@ export function ReportForm({ provision, now, timeZone, readsDonors, choices, nam
         />
       )}
       {choosesDonors && (
-        <ChoiceField
-          label="Addresses"
-          choices={addressChoices}
-          value={choices.addresses}
-          onChange={(addresses) => set({ addresses })}
-        />
+        <ChoiceField label="Addresses" choices={addressChoices} value={choices.addresses} onChange={(addresses) => set({ addresses })} />
       )}
       {splitBy && (
         <ChoiceField

@@ -181,7 +181,10 @@ export const toFileNames = (columns: readonly ReportColumn[]): readonly string[]
 
 const figureNames: ReadonlyMap<string, string> = new Map(
   Object.entries(summaryParts).flatMap(([part, prefix]) =>
-    Object.entries({ ...summaryCounts, ...summaryAmounts, ...summaryShares, ...summaryGiftDates }).map(([name, path]) => [`${part}.${path}`, prefix + name]),
+    Object.entries({ ...summaryCounts, ...summaryAmounts, ...summaryShares, ...summaryGiftDates }).map(([name, path]) => [
+      `${part}.${path}`,
+      prefix + name,
+    ]),
   ),
 );
 

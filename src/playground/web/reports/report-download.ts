@@ -39,7 +39,11 @@ export function toDownload({ result, shown, view, conditions, client, provision 
     fileName: figure ? `${toFileName(plan)}-by-${partOf(choices)}` : toFileName(plan),
     request: rows === 'versions' ? undefined : { query: fileDocument.query, variables: fileDocument.variables },
     period: isFixed ? undefined : named,
-    requestNotes: [...(isFixed && named ? ['The dates stay as they are today.'] : []), ...describeFetched(plan), ...(lost === undefined ? [] : [lost])],
+    requestNotes: [
+      ...(isFixed && named ? ['The dates stay as they are today.'] : []),
+      ...describeFetched(plan),
+      ...(lost === undefined ? [] : [lost]),
+    ],
     isOfLines: rows === 'lines',
     columns: inView,
     count: view.arranged.count,

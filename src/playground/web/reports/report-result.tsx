@@ -254,9 +254,7 @@ const nothings: Readonly<Record<ReportDefinition['rows'], string>> = {
 };
 
 const toNothing = ({ report, who }: ReportChoices): string =>
-  who === 'everybody'
-    ? nothings[definitionOf(report).rows]
-    : 'No donor fits these choices. Try another period or fewer conditions.';
+  who === 'everybody' ? nothings[definitionOf(report).rows] : 'No donor fits these choices. Try another period or fewer conditions.';
 
 /** False for a change of the books whose state was pruned, so that it cannot be opened. */
 const isKept = (columns: readonly ReportColumn[], row: Row): boolean =>

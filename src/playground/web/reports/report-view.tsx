@@ -181,7 +181,12 @@ export function ReportView({
         <span ref={setNoticeSlot} className="slot" />
       </NoticeLine>
       {state.kind !== 'done' && !result && (
-        <StateNote {...{ title, state }} onTryAgain={run} lack={findLack(choices)} lines={plan ? toPrintLines(plan, viewer.organization) : []} />
+        <StateNote
+          {...{ title, state }}
+          onTryAgain={run}
+          lack={findLack(choices)}
+          lines={plan ? toPrintLines(plan, viewer.organization) : []}
+        />
       )}
       {result && (
         <FaultBoundary part="The results" resetKeys={[result]}>

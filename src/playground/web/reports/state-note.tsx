@@ -40,8 +40,7 @@ export function describeProgress(progress: LoadProgress | undefined): string {
 
 /** Says why a report has no rows yet, on the screen and in a print. */
 export function StateNote({ title, lines, lack, state, onTryAgain }: StateNoteProps) {
-  const text =
-    state.kind === 'failed' ? state.message : state.kind === 'waiting' ? (lack ? lackTexts[lack] : '') : stateTexts[state.kind];
+  const text = state.kind === 'failed' ? state.message : state.kind === 'waiting' ? (lack ? lackTexts[lack] : '') : stateTexts[state.kind];
   const { kind } = state;
   return (
     <>

@@ -26,7 +26,7 @@ const formsOf = (report: ReportId): ReportChoices[] => {
   const ofDonors = whos
     .flatMap((who) => [chooseDonors(before, who), chooseDonors({ ...before, funds: [3], addresses: 'WITH' }, who)])
     .map((choices): ReportChoices => ({ ...choices, givenMin: choices.who === 'at-least' ? '250.00' : '' }));
-  const others = splitBy.flatMap((split) =>
+  const others: ReportChoices[] = splitBy.flatMap((split) =>
     (['off', 'before', 'last-year'] as const).flatMap((compare) => [
       { ...before, splitBy: split, compare },
       {

@@ -2,8 +2,7 @@ import type { NamedPeriod } from '../../../generated/operations/graphql';
 import { fromPeriodEnum, isPeriodName, toPeriodEnum } from '../../../values/periods';
 import { findUnread, readAddress, toAddress, type ReportChoices } from '../choices/report-choices';
 import { definitionOf, donorChoiceOf, isDateBasis, isPendingChoice } from '../choices/report-definitions';
-import { findCompared } from '../values/periods';
-import type { PlannedPeriods } from '../choices/choice-texts';
+import { findCompared, type ComparedPeriod, type Period } from '../values/periods';
 import type { OpenedReport } from '../values/saved-names';
 import type { ReportDocument } from './report-document';
 
@@ -12,6 +11,13 @@ interface SavedChoices {
   readonly query: string;
   readonly variables?: unknown;
   readonly period?: NamedPeriod | null;
+}
+
+/** The choices of a report with the periods that they mean today. */
+interface DatedChoices {
+  readonly choices: ReportChoices;
+  readonly period: Period;
+  readonly compared: ComparedPeriod | undefined;
 }
 
 /** A saved report of the list. */
@@ -27,7 +33,7 @@ export const toSavedQuery = (choices: ReportChoices, { query }: ReportDocument):
  * The choices that a saved report holds. Donors of two periods have the dates of both: for programs, a named period would move one of them
  * alone.
  */
-export function toSavedChoices({ choices, period, compared }: Pick<PlannedPeriods, 'choices' | 'period' | 'compared'>): ReportChoices {
+export function toSavedChoices({ choices, period, compared }: DatedChoices): ReportChoices {
   const { startDate, endDate } = period;
   if (!donorChoiceOf(choices.who).isCompared || !compared || startDate === undefined || endDate === undefined) return choices;
   const again = findCompared({ startDate, endDate }, choices.compare);

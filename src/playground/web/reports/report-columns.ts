@@ -267,7 +267,9 @@ function giftDateColumns(choices: ReportChoices): readonly ReportColumn[] {
   const [part, of] = isThen ? ['compared.all', ` (${ofCompared(choices)})`] : ['all', ''];
   const about = `Of the gifts in the ${isThen ? 'other ' : ''}period that fit the conditions.`;
   return [
-    column(`${part}.firstGift`, `First gift${of}`, 'date', { about: who === 'first-time' ? 'The first gift of all time that fits the conditions.' : about }),
+    column(`${part}.firstGift`, `First gift${of}`, 'date', {
+      about: who === 'first-time' ? 'The first gift of all time that fits the conditions.' : about,
+    }),
     column(`${part}.lastGift`, `Last gift${of}`, 'date', { about }),
   ];
 }

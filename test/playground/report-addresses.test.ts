@@ -95,7 +95,7 @@ test('a link holds the donors of a report, with the comparison that they need', 
   // Other reports have no such choice.
   for (const id of ['donor', 'designations'] as const)
     expect(readAddress(`#reports/${id}?who=lapsed&givenMin=250.00&addresses=WITH`)).toEqual(defaultChoices(id));
-  for (const wrong of ['who=toString', 'givenMin=250', 'addresses=yes'])
+  for (const wrong of ['who=toString', 'givenMin=250.00', 'addresses=yes'])
     expect(readAddress(`#reports/donors?${wrong}`)).toEqual(defaultChoices('donors'));
 });
 
@@ -105,7 +105,9 @@ test('donors of two periods bring a comparison, and take it with them', () => {
   const before = chooseDonors({ ...lapsed, compare: 'before' }, 'both');
   expect([before.compare, chooseDonors(before, 'first-time').compare]).toEqual(['before', 'off']);
   const compared: ReportChoices = { ...defaultChoices('donors'), compare: 'before' };
-  expect(chooseDonors(compared, 'at-least').compare).toBe('before');
+  const least: ReportChoices = { ...chooseDonors(compared, 'at-least'), givenMin: '250.00' };
+  expect([least.compare, chooseDonors(least, 'everybody')]).toEqual(['before', compared]);
+  expect(readAddress('#reports/donors?who=at-least&givenMin=250')).toEqual(chooseDonors(defaultChoices('donors'), 'at-least'));
 });
 
 test('a report of donors waits for what they are found by', () => {

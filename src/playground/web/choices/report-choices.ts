@@ -104,10 +104,11 @@ const toComparison = (who: DonorChoiceName, compare: Comparison): Comparison => 
   return who === 'first-time' ? 'off' : compare;
 };
 
-/** The choices with other donors. A comparison that came with donors of two periods goes with them. */
+/** The choices with other donors. A comparison that came with donors of two periods goes with them, and so does a sum. */
 export function chooseDonors(choices: ReportChoices, who: DonorChoiceName): ReportChoices {
   const isLeft = donorChoiceOf(choices.who).isCompared && !donorChoiceOf(who).isCompared;
-  return { ...choices, who, compare: toComparison(who, isLeft ? 'off' : choices.compare) };
+  const givenMin = who === 'at-least' ? choices.givenMin : '';
+  return { ...choices, who, givenMin, compare: toComparison(who, isLeft ? 'off' : choices.compare) };
 }
 
 /** The choices with which a report begins. */
@@ -204,7 +205,8 @@ export function readAddress(hash: string): ReportChoices | undefined {
     pending: hasFixedPending ? before.pending : text('pending', before.pending, isPendingChoice),
     compare: toComparison(who, compare),
     who,
-    ...(choosesDonors && { givenMin: text('givenMin', '', isAmount), addresses: text('addresses', before.addresses, isAddressChoice) }),
+    ...(who === 'at-least' && { givenMin: text('givenMin', '', isAmount) }),
+    ...(choosesDonors && { addresses: text('addresses', before.addresses, isAddressChoice) }),
     splitBy: text('splitBy', before.splitBy, (value) => splitBy?.some((each) => each === value) ?? false),
     limit: top?.limits.includes(limit) ? limit : before.limit,
     funds: offered('funds', parameters.getAll('fund')).filter(isId).map(Number),

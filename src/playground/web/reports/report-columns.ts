@@ -156,10 +156,12 @@ export function columnsOf(choices: ReportChoices, mayReadDonors: boolean): reado
     return [...lineColumns.filter(isGiftDate), ...lineColumns.filter((each) => !isGiftDate(each))];
   }
   const groupings = groupingsOf(choices, mayReadDonors);
-  const { addresses, who } = choices;
-  const keys = groupings.flatMap((by) => (by === 'CITY' && addresses === 'WITH' ? contactColumns : keyColumns[by]));
+  const { report, who, addresses } = choices;
+  // A city stands in its address where there is one.
+  const keys = groupings.filter((by) => by !== 'CITY' || addresses === 'WITHOUT').flatMap((by) => keyColumns[by]);
   const figures = who === 'lapsed' ? lapsedColumns(choices) : figureColumns(choices, groupings);
-  return [...keys, ...figures, ...(definitionOf(choices.report).choosesDonors ? giftDateColumns(choices) : [])];
+  const dates = definitionOf(report).choosesDonors ? giftDateColumns(choices) : [];
+  return [...keys, ...figures, ...dates, ...(addresses === 'WITH' ? contactColumns : [])];
 }
 
 /**

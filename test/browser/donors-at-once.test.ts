@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { source as axe } from 'axe-core';
 import { parse } from 'csv-parse/sync';
 import type { Page } from 'playwright-core';
 import { REPORT_PRIVILEGE } from '../../src/values/privileges';
@@ -39,8 +40,12 @@ const gateway = openPlayground({ loggedIn: true, lines });
 const NOW = '2026-06-15T12:00:00Z';
 const BY_GIFT = 'dateBasis=TRANSACTION_DATE';
 
-async function open(hash: string, as = gateway.organization): Promise<{ readonly page: Page; readonly faults: string[] }> {
-  const opened = await gateway.visit({ hash, as, now: NOW, locale: 'en-US', viewport: { width: 1600, height: 900 } });
+async function open(
+  hash: string,
+  as = gateway.organization,
+  viewport = { width: 1600, height: 900 },
+): Promise<{ readonly page: Page; readonly faults: string[] }> {
+  const opened = await gateway.visit({ hash, as, now: NOW, locale: 'en-US', viewport });
   await logIn(opened.page);
   await opened.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   return opened;
@@ -206,6 +211,29 @@ test('an analyst chooses the donors by a sum that they type, and compares them w
   await page.locator('.card').first().getByText('60.00', { exact: true }).waitFor();
   await page.evaluate(`location.hash = '#reports/donors?who=lapsed&period=all-time'`);
   await page.getByText('Choose a period that begins and ends.').waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test.each([
+  [1280, 800],
+  [390, 844],
+])('the sum of donors has room at %d by %d, for an analyst who needs help to see too', async (width, height) => {
+  const { page, faults } = await open('#reports/donors?who=at-least&givenMin=50.00', gateway.organization, { width, height });
+  await read(page);
+  await page.evaluate(axe);
+  const found = await page.evaluate(`axe.run().then(({ violations }) => [
+    ...violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' ' + target)),
+    ...[...document.querySelectorAll('.report-form :is(button, input), .report-head p')]
+      .filter((part) => part.checkVisibility() && part.getBoundingClientRect().right > innerWidth)
+      .map(({ textContent }) => 'cut off: ' + textContent),
+  ])`);
+  const seen = [
+    page.getByRole('textbox', { name: 'At least' }),
+    page.getByText('Donors who gave at least 50.00 in 2026, by deposit date.'),
+  ];
+  expect([found, ...(await Promise.all(seen.map((part) => part.isVisible())))]).toEqual([[], true, true]);
+  await page.screenshot({ path: `coverage/donors-at-once-${width}.png` });
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -125,7 +125,7 @@ export function ReportView({
     <main className="report" tabIndex={-1}>
       <header className="report-head">
         <h2>{saved?.title ?? title}</h2>
-        <p>
+        <p className={donors === undefined ? undefined : 'report-whom'}>
           {saved && `${title}. `}
           {told.join(' ')}
         </p>

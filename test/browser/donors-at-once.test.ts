@@ -33,7 +33,7 @@ const lines = [
   ...[gift('grace', '2025-06-01', '120.00'), gift('grace', '2025-12-31', '80.00', { deposit_date: '2026-01-02' })],
   ...[ofAlan, { ...ofAlan, allocation_id: 'AW', allocation_amount: '150.00', designation_id: 4, designation: 'Wells' }],
   ...[gift('mary', '2024-04-04', '75.00'), gift('mary', '2026-04-04', '20.00')],
-  gift('emmy', '2025-07-07', '60.00'),
+  ...[gift('emmy', '2023-01-10', '10.00'), gift('emmy', '2025-07-07', '60.00'), gift('nobody', '2023-09-09', '5.00')],
   ...[gift('nobody', '2025-08-08', '999.00'), gift('nobody', '2026-05-05', '999.00')],
 ];
 const gateway = openPlayground({ loggedIn: true, lines });
@@ -127,6 +127,13 @@ const sheets = [
     of: ' (last year)',
     rows: [['11', '60.00', 'Jul 7, 2025', 'Jul 7, 2025']],
     total: '60.00',
+  },
+  {
+    hash: `period=2024-01-01..2024-12-31&who=lapsed&${BY_GIFT}`,
+    told: 'Donors who gave in 2023 and not in 2024, by gift date.',
+    of: ' (last year)',
+    rows: [['11', '10.00', 'Jan 10, 2023', 'Jan 10, 2023']],
+    total: '10.00',
   },
   {
     hash: `who=both&${BY_GIFT}`,
@@ -321,7 +328,7 @@ test.each([
 test('new donors of a saved report are those of the period on the day on which programs ask', async () => {
   const names = async (period: string) =>
     (await fetchCsv(`${gateway.url}/reports/write-first-time.csv?${period}`)).map((row) => row.donor_id);
-  expect(await names('startDate=2025-01-01&endDate=2025-12-31')).toEqual(['8', '11']);
+  expect(await names('startDate=2025-01-01&endDate=2025-12-31')).toEqual(['8']);
   expect(await names('startDate=2024-01-01&endDate=2024-12-31')).toEqual(['7', '10']);
 });
 

@@ -122,7 +122,7 @@ describe('an analyst', () => {
   test('opens the page by an address whose name of a saved report cannot be read', async () => {
     const { page, faults } = await gateway.visit({ hash: '#saved/%zz' });
     await logIn(page);
-    await page.getByRole('heading', { name: 'What do you want to know?' }).waitFor();
+    await page.getByRole('heading', { name: 'The books today' }).waitFor();
     expect(faults).toEqual([]);
     await page.context().close();
   });

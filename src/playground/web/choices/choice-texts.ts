@@ -4,7 +4,17 @@ import { describeComparison, presets, titleOfCompared, type ComparedPeriod, type
 import { toTitle } from '../values/saved-names';
 import { isVersion } from '../values/states';
 import { defaultChoices, type ReportChoices } from './report-choices';
-import { dateBases, definitionOf, groupTitles, pendingChoices, type DateBasis, type FilterName } from './report-definitions';
+import {
+  addressChoices,
+  dateBases,
+  definitionOf,
+  donorChoices,
+  donorChoiceOf,
+  groupTitles,
+  pendingChoices,
+  type DateBasis,
+  type FilterName,
+} from './report-definitions';
 import type { Names } from './report-names';
 
 /** The conditions that people add, in words. */
@@ -81,6 +91,12 @@ export const describeState = (state: string, write: typeof writeValue): string =
 /** The period of some choices in words, such as “Last month”, or its two dates. */
 const toPeriodText = ({ period }: ReportChoices): string => (isPeriodName(period) ? presets[period].title : period.replace('..', ' to '));
 
+/** The donors of some choices in words; none for everybody. */
+function toDonorTexts({ who, givenMin }: ReportChoices): string[] {
+  if (who === 'everybody') return [];
+  return [who === 'at-least' ? `gave at least ${givenMin}` : donorChoices[who].title];
+}
+
 /**
  * Proposes a title for a saved report: what it is, and what makes it differ from the report as it begins. The title becomes a part of an
  * address, so it has the donor's number and not the name.
@@ -91,12 +107,14 @@ export function proposeTitle(choices: ReportChoices, nameOf: Names['nameOf']): s
   const differs = (name: keyof ReportChoices): boolean => choices[name] !== before[name];
   const begin = [
     definitionOf(choices.report).title,
+    ...toDonorTexts(choices),
     toPeriodText(choices),
     ...(differs('dateBasis') ? [`by ${dateBases[choices.dateBasis]}`] : []),
     ...(differs('pending') ? [`pending ${pendingChoices[choices.pending]}`] : []),
     ...(differs('splitBy') ? [`by ${groupTitles[choices.splitBy]}`] : []),
     ...(differs('compare') ? [`against ${describeComparison(choices.compare)}`] : []),
     ...(differs('limit') ? [String(choices.limit)] : []),
+    ...(differs('addresses') ? ['with addresses'] : []),
   ];
   return toTitle(
     begin.join(', '),
@@ -109,12 +127,14 @@ export function describeChoices(choices: ReportChoices, nameOf: Names['nameOf'])
   const { title, hasFixedDates, hasFixedPending, splitBy } = definitionOf(choices.report);
   return [
     title,
+    ...toDonorTexts(choices),
     toPeriodText(choices),
     ...(hasFixedDates ? [] : [`Counts by: ${dateBases[choices.dateBasis]}`]),
     ...(hasFixedPending ? [] : [`Pending deposits: ${pendingChoices[choices.pending]}`]),
     ...(choices.compare === 'off' ? [] : [`Compared with: ${describeComparison(choices.compare)}`]),
     ...(splitBy ? [`Divided by: ${groupTitles[choices.splitBy]}`] : []),
     ...(choices.limit > 0 ? [`The ${String(choices.limit)} largest`] : []),
+    ...(choices.addresses === 'WITH' ? [`Addresses: ${addressChoices.WITH}`] : []),
     ...toConditions(choices, nameOf).map(({ text }) => text),
   ];
 }
@@ -131,6 +151,41 @@ export function describePeriod({ dateBasis }: ReportChoices, { startDate, endDat
 /** Says which date counts where it is not that of the deposit. */
 export const describeBasis = ({ dateBasis }: ReportChoices): string[] =>
   dateBasis === 'TRANSACTION_DATE' ? ['Gifts count by the date on which they were given, not by that of their deposit.'] : [];
+
+/** The date that a sentence says gifts go by. */
+const basisWords: Readonly<Record<DateBasis, string>> = { DEPOSIT_DATE: 'deposit date', TRANSACTION_DATE: 'gift date' };
+
+/** A period as a part of a sentence, such as “in 2026” or “from Jan 1, 2026 to Mar 31, 2026”. */
+function toSpan({ startDate, endDate }: Period): string {
+  if (startDate === undefined || endDate === undefined) return 'in all';
+  if (startDate === endDate) return `on ${writeValue(startDate, 'date')}`;
+  const year = startDate.slice(0, 4);
+  if (startDate === `${year}-01-01` && endDate === `${year}-12-31`) return `in ${year}`;
+  return `from ${writeValue(startDate, 'date')} to ${writeValue(endDate, 'date')}`;
+}
+
+/**
+ * Says which donors a report is of, such as “Donors who gave in 2025 and not in 2026, by gift date.” Undefined for a report of everybody, and
+ * for one that is of no single donors.
+ */
+export function describeDonors(
+  choices: ReportChoices,
+  { period, compared }: Pick<PlannedPeriods, 'period' | 'compared'>,
+): string | undefined {
+  const { who, givenMin, funds, dateBasis } = choices;
+  if (who === 'everybody') return undefined;
+  const gave = funds.length === 0 ? 'gave' : `gave to the chosen ${funds.length === 1 ? 'fund' : 'funds'}`;
+  const [now, then] = [toSpan(period), toSpan(compared ?? {})];
+  const texts = {
+    'at-least': `${gave} at least ${writeValue(givenMin, 'money')} ${now}`,
+    'first-time': `${gave} for the first time ${now}`,
+    lapsed: `${gave} ${then} and not ${now}`,
+    both: `${gave} ${then} and ${now}`,
+  } as const;
+  // A first gift, or none, is one among those that the report looks at.
+  const isNarrowed = toConditions(choices, () => '').some(({ id }) => id !== 'state');
+  return `Donors who ${texts[who]}, by ${basisWords[dateBasis]}.${isNarrowed ? ' Only gifts that fit the conditions count.' : ''}`;
+}
 
 /** The choices of a report, and the periods that they mean today. */
 export interface PlannedPeriods {
@@ -153,6 +208,7 @@ export function toPrintLines({ choices, period, compared, currency }: PlannedPer
   const { format } = createCellFormat(navigator.languages);
   return [
     organization,
+    ...[describeDonors(choices, { period, compared })].filter((each) => each !== undefined),
     describePeriod(choices, period),
     ...describeCurrency(currency),
     ...describeBasis(choices),
@@ -167,7 +223,9 @@ export function toPrintLines({ choices, period, compared, currency }: PlannedPer
 export function describeFetched({ choices, compared }: PlannedPeriods): string[] {
   return [
     ...(choices.state === '' ? [] : [`The books are those ${describeState(choices.state, writeValue)}, whenever somebody asks.`]),
-    ...(compared ? ['This page compares the period with another one. Programs get the figures of the period alone.'] : []),
+    ...(compared && !donorChoiceOf(choices.who).isCompared
+      ? ['This page compares the period with another one. Programs get the figures of the period alone.']
+      : []),
     ...(choices.limit > 0
       ? [`This page has the ${String(choices.limit)} largest. Programs get all of the period, in the order of the books.`]
       : []),

@@ -9,15 +9,18 @@ interface CompareFieldProps {
   /** The period of the report, which another one is compared with. */
   readonly period: string;
   readonly compare: Comparison;
+  /** True for a report that is made of both periods. */
+  readonly isNeeded: boolean;
   readonly now: Today;
   readonly onChange: (compare: Comparison) => void;
 }
 
 const DATES = 'dates';
-const choices = { ...comparisons, [DATES]: 'Other dates' } as const;
+const { off, ...periods } = { ...comparisons, [DATES]: 'Other dates' } as const;
+const choices = { off, ...periods };
 
 /** Chooses the period that a report is compared with: by its name, or by two dates of its own. */
-export function CompareField({ period, compare, now, onChange }: CompareFieldProps) {
+export function CompareField({ period, compare, isNeeded, now, onChange }: CompareFieldProps) {
   const { part, focusField } = useFieldFocus<HTMLDivElement>();
   /** True from the choice of other dates until the focus leaves their fields, which may not be folded away meanwhile. */
   const [isTyping, setIsTyping] = useState(false);
@@ -36,7 +39,12 @@ export function CompareField({ period, compare, now, onChange }: CompareFieldPro
   };
   return (
     <div ref={part} className="compared" data-kept={isTyping ? '' : undefined} onBlur={leave}>
-      <ChoiceField label="Compare with" {...{ choices }} value={dates ? DATES : (compare as keyof typeof comparisons)} onChange={choose} />
+      <ChoiceField
+        label="Compare with"
+        choices={(isNeeded ? periods : choices) as typeof choices}
+        value={dates ? DATES : (compare as keyof typeof comparisons)}
+        onChange={choose}
+      />
       {dates && <DatesField label="Dates to compare with" {...dates} onChange={(text) => onChange(text as Comparison)} />}
     </div>
   );

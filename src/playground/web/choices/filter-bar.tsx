@@ -3,7 +3,7 @@ import { Button, Menu, MenuItem, MenuTrigger, Popover, Tag, TagGroup, TagList } 
 import { useFieldFocus } from '../look/field-focus';
 import { filterTitles, toConditions, writeValue } from './choice-texts';
 import { FinderField, type Found } from './finder-field';
-import { lacksCondition, type ReportChoices } from './report-choices';
+import { findLack, type ReportChoices } from './report-choices';
 import { RangeFields } from './range-fields';
 import { SinceField } from './since-field';
 import { StateField } from './state-field';
@@ -28,7 +28,7 @@ export function FilterBar({ provision, choices, filters, needs, names, today, ti
   const [chosen, setChosen] = useState<FilterName>();
   const adder = useRef<HTMLButtonElement>(null);
   const { part: editor, focusField } = useFieldFocus<HTMLDivElement>();
-  const isMissing = lacksCondition(choices);
+  const isMissing = needs !== undefined && findLack(choices) === needs;
   const isField = needs === 'donor';
   const open = chosen ?? (isMissing && !isField ? needs : undefined);
   const chips = toConditions(choices, names.nameOf, writeValue).filter(({ id }) => !isField || id !== 'donor');

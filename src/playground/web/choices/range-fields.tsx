@@ -15,13 +15,16 @@ interface RangeFieldsProps {
 const CENTS = /^-?\d{1,12}(\.\d{1,2})?$/;
 
 /** Writes an amount that a person typed as the gateway reads it: `1,000` is `1000.00` in English. Undefined for other texts. */
-function toAmount(text: string): string | undefined {
+export function toAmount(text: string): string | undefined {
   const exact = readTypedNumber(text, navigator.languages);
   if (exact === undefined || !CENTS.test(exact)) return undefined;
   const [whole = '', cents = ''] = exact.split('.');
   const amount = `${whole.replace(/^(-?)0+(?=\d)/, '$1')}.${cents.padEnd(2, '0')}`;
   return amount === '-0.00' ? '0.00' : amount;
 }
+
+/** Says how to type an amount. */
+export const adviseAmount = (): string => `Write an amount such as ${writeValue('1000.00', 'money')}.`;
 
 /** The ways to type a bound of a range, and to read it as the gateway does. */
 const kinds = {
@@ -32,7 +35,7 @@ const kinds = {
     read: toAmount,
     toTyped: (amount: string) => writeValue(amount, 'money'),
     isGreater: (one: string, other: string) => BigInt(one.replace('.', '')) > BigInt(other.replace('.', '')),
-    advice: () => `Write an amount such as ${writeValue('1000.00', 'money')}.`,
+    advice: adviseAmount,
     backwards: 'The first amount is the smaller one.',
   },
   date: {

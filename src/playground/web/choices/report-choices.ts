@@ -4,11 +4,16 @@ import { findPeriod, isComparison, isDate, type Comparison } from '../values/per
 import { isVersion } from '../values/states';
 import {
   definitionOf,
+  donorChoiceOf,
+  isAddressChoice,
   isComparable,
   isDateBasis,
+  isDonorChoice,
   isPendingChoice,
   isReport,
+  type AddressChoice,
   type DateBasis,
+  type DonorChoiceName,
   type FilterName,
   type PendingChoice,
   type ReportId,
@@ -44,6 +49,11 @@ export interface ReportChoices extends Conditions {
   readonly dateBasis: DateBasis;
   readonly pending: PendingChoice;
   readonly compare: Comparison;
+  /** The donors that a report of donors is of. */
+  readonly who: DonorChoiceName;
+  /** The least sum of a donor's gifts; empty while none is chosen. */
+  readonly givenMin: string;
+  readonly addresses: AddressChoice;
   readonly splitBy: GroupBy | 'NONE';
   /** The most rows; 0 stands for all. */
   readonly limit: number;
@@ -73,17 +83,40 @@ export const withoutConditions = (choices: ReportChoices): ReportChoices => ({
   ...(definitionOf(choices.report).needs === 'donor' && { donor: choices.donor }),
 });
 
-/** True while a report lacks the condition that it needs. */
-export function lacksCondition({ report, donor, since }: ReportChoices): boolean {
+/** A choice without which a report does not run. */
+export type Lack = 'donor' | 'since' | 'givenMin' | 'period';
+
+/** The choice that a report lacks; undefined for one that can run. */
+export function findLack({ report, donor, since, who, givenMin, period }: ReportChoices): Lack | undefined {
   const { needs } = definitionOf(report);
-  return (needs === 'donor' && donor === undefined) || (needs === 'since' && since === '');
+  if (needs === 'donor' && donor === undefined) return needs;
+  if (needs === 'since' && since === '') return needs;
+  const lack = donorChoiceOf(who).needs;
+  return (lack === 'givenMin' && givenMin === '') || (lack === 'period' && period === 'all-time') ? lack : undefined;
+}
+
+/**
+ * The comparison of a report of some donors. Those of two periods need one. A first gift is the first of all time, beside which there is no
+ * other period.
+ */
+const toComparison = (who: DonorChoiceName, compare: Comparison): Comparison => {
+  if (donorChoiceOf(who).isCompared) return compare === 'off' ? 'last-year' : compare;
+  return who === 'first-time' ? 'off' : compare;
+};
+
+/** The choices with other donors. A comparison that came with donors of two periods goes with them, and so does a sum. */
+export function chooseDonors(choices: ReportChoices, who: DonorChoiceName): ReportChoices {
+  const isLeft = donorChoiceOf(choices.who).isCompared && !donorChoiceOf(who).isCompared;
+  const givenMin = who === 'at-least' ? choices.givenMin : '';
+  return { ...choices, who, givenMin, compare: toComparison(who, isLeft ? 'off' : choices.compare) };
 }
 
 /** The choices with which a report begins. */
 export function defaultChoices(report: ReportId): ReportChoices {
   const { period, dateBasis = 'DEPOSIT_DATE', pending, splitBy, top } = definitionOf(report);
   const rows = { splitBy: splitBy?.[0] ?? 'NONE', limit: top?.limits[0] ?? 0 } as const;
-  return { ...noConditions, report, period, dateBasis, pending, compare: 'off', ...rows };
+  const donors = { who: 'everybody', givenMin: '', addresses: 'WITHOUT' } as const;
+  return { ...noConditions, report, period, dateBasis, pending, compare: 'off', ...donors, ...rows };
 }
 
 /**
@@ -125,6 +158,9 @@ export function toAddress(choices: ReportChoices, unread?: URLSearchParams): str
     'dateBasis',
     'pending',
     'compare',
+    'who',
+    'givenMin',
+    'addresses',
     'splitBy',
     'giftDateFrom',
     'giftDateTo',
@@ -151,7 +187,7 @@ export function readAddress(hash: string): ReportChoices | undefined {
   const [report = '', query = ''] = hash.slice(PREFIX.length).split('?', 2);
   if (!isReport(report)) return undefined;
   const before = defaultChoices(report);
-  const { splitBy, top, hasFixedDates, hasFixedPending, filters } = definitionOf(report);
+  const { splitBy, top, hasFixedDates, hasFixedPending, choosesDonors, filters } = definitionOf(report);
   const offered = (name: FilterName, values: string[]): string[] => (filters.includes(name) ? values : []);
   const parameters = new URLSearchParams(query);
   const text = <Text extends string>(name: string, fallback: Text, isFit: (value: string) => boolean): Text => {
@@ -160,12 +196,17 @@ export function readAddress(hash: string): ReportChoices | undefined {
   };
   const limit = Number(parameters.get('limit') ?? before.limit);
   const isPeriod = (value: string): boolean => findPeriod(value, someDay) !== undefined;
+  const who = choosesDonors ? text('who', before.who, isDonorChoice) : before.who;
+  const compare = text('compare', before.compare, (value) => isComparable(definitionOf(report)) && isComparison(value));
   return {
     ...before,
     period: text('period', before.period, isPeriod),
     dateBasis: hasFixedDates ? before.dateBasis : text('dateBasis', before.dateBasis, isDateBasis),
     pending: hasFixedPending ? before.pending : text('pending', before.pending, isPendingChoice),
-    compare: text('compare', before.compare, (value) => isComparable(definitionOf(report)) && isComparison(value)),
+    compare: toComparison(who, compare),
+    who,
+    ...(who === 'at-least' && { givenMin: text('givenMin', '', isAmount) }),
+    ...(choosesDonors && { addresses: text('addresses', before.addresses, isAddressChoice) }),
     splitBy: text('splitBy', before.splitBy, (value) => splitBy?.some((each) => each === value) ?? false),
     limit: top?.limits.includes(limit) ? limit : before.limit,
     funds: offered('funds', parameters.getAll('fund')).filter(isId).map(Number),

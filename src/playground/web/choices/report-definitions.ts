@@ -12,6 +12,31 @@ export const dateBases = { DEPOSIT_DATE: 'date of the deposit', TRANSACTION_DATE
 export type DateBasis = keyof typeof dateBases;
 export const isDateBasis = (value: unknown): value is DateBasis => typeof value === 'string' && Object.hasOwn(dateBases, value);
 
+interface DonorChoice {
+  readonly title: string;
+  /** True for donors who are found by what they gave in two periods: that of the report, and the one that it is compared with. */
+  readonly isCompared: boolean;
+  /** What the choice needs beside its name: the least sum of a donor's gifts, or a period that begins and ends. */
+  readonly needs?: 'givenMin' | 'period';
+}
+
+/** The donors that a report may be of, by their names in addresses. */
+export const donorChoices = {
+  everybody: { title: 'everybody', isCompared: false },
+  'at-least': { title: 'gave at least …', isCompared: false, needs: 'givenMin' },
+  'first-time': { title: 'gave for the first time', isCompared: false, needs: 'period' },
+  lapsed: { title: 'gave before and not now', isCompared: true, needs: 'period' },
+  both: { title: 'gave before and now', isCompared: true, needs: 'period' },
+} as const satisfies Readonly<Record<string, DonorChoice>>;
+export type DonorChoiceName = keyof typeof donorChoices;
+export const donorChoiceOf = (name: DonorChoiceName): DonorChoice => donorChoices[name];
+export const isDonorChoice = (value: string): value is DonorChoiceName => Object.hasOwn(donorChoices, value);
+
+/** The ways to have the addresses of donors in a report, in words. */
+export const addressChoices = { WITHOUT: 'left out', WITH: 'for letters' } as const;
+export type AddressChoice = keyof typeof addressChoices;
+export const isAddressChoice = (value: string): value is AddressChoice => Object.hasOwn(addressChoices, value);
+
 /** The ways to divide a report, in words. */
 export const groupTitles: Readonly<Record<GroupBy | 'NONE', string>> = {
   NONE: 'Not divided',
@@ -55,6 +80,8 @@ export interface ReportDefinition {
   readonly namesDonors?: boolean;
   /** True for a report of donors, which is offered only to those who may read them. */
   readonly isPersonal?: boolean;
+  /** True for a report whose donors are chosen by what they gave, and may have their addresses. */
+  readonly choosesDonors?: boolean;
   readonly filters: readonly FilterName[];
   /** A condition that must be given before the report runs. */
   readonly needs?: FilterName;
@@ -125,6 +152,7 @@ export const reportDefinitions = {
     rows: 'groups',
     groupBy: ['DONOR'],
     isPersonal: true,
+    choosesDonors: true,
     filters: lineFilters,
     period: 'this-year',
     pending: 'WITH',

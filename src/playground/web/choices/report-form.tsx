@@ -6,8 +6,9 @@ import { FinderField } from './finder-field';
 import { FoldedLine } from '../look/folded-line';
 import { PeriodPicker } from './period-picker';
 import { CompareField } from './compare-field';
+import { DonorsField } from './donors-field';
 import type { ReportChoices } from './report-choices';
-import { dateBases, definitionOf, groupTitles, isComparable, pendingChoices } from './report-definitions';
+import { addressChoices, dateBases, definitionOf, donorChoices, groupTitles, isComparable, pendingChoices } from './report-definitions';
 import type { Names } from './report-names';
 
 interface ReportFormProps {
@@ -25,7 +26,7 @@ interface ReportFormProps {
 /** The choices of a report: its period, what it is compared with, its conditions and how it is divided. */
 export function ReportForm({ provision, now, timeZone, readsDonors, choices, names, onChange }: ReportFormProps) {
   const definition = definitionOf(choices.report);
-  const { rows, filters, needs, splitBy, top, hasFixedDates, hasFixedPending } = definition;
+  const { rows, filters, needs, splitBy, top, choosesDonors, hasFixedDates, hasFixedPending } = definition;
   if (rows === 'versions') return null;
   const set = (change: Partial<ReportChoices>): void => onChange({ ...choices, ...change });
   return (
@@ -40,14 +41,24 @@ export function ReportForm({ provision, now, timeZone, readsDonors, choices, nam
         />
       )}
       <PeriodPicker period={choices.period} now={now} onChange={(period) => set({ period })} />
+      {choosesDonors && <DonorsField {...{ choices, onChange }} />}
       <FilterBar
         {...{ provision, choices, needs, names, timeZone, onChange }}
         today={now.today}
         // A report of one donor has a field of its own for the donor.
         filters={filters.filter((name) => name !== 'donor' || (readsDonors && needs !== 'donor'))}
       />
-      {isComparable(definition) && (
-        <CompareField {...{ now }} period={choices.period} compare={choices.compare} onChange={(compare) => set({ compare })} />
+      {isComparable(definition) && choices.who !== 'first-time' && (
+        <CompareField
+          {...{ now }}
+          period={choices.period}
+          compare={choices.compare}
+          isNeeded={donorChoices[choices.who].isCompared}
+          onChange={(compare) => set({ compare })}
+        />
+      )}
+      {choosesDonors && (
+        <ChoiceField label="Addresses" choices={addressChoices} value={choices.addresses} onChange={(addresses) => set({ addresses })} />
       )}
       {splitBy && (
         <ChoiceField

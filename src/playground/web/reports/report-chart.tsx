@@ -6,6 +6,7 @@ import type { ResultTable } from '../rows/result-tables';
 import { toResultTable } from '../rows/result-tables';
 import type { TableClient } from '../rows/table-client';
 import type { LoadedTable, Row, TableColumn } from '../values/table-types';
+import { isContact } from './report-columns';
 
 interface ReportChartProps {
   readonly client: TableClient;
@@ -54,6 +55,9 @@ function toDrawn(name: string, columns: readonly TableColumn[], rows: readonly R
     ...table,
     isWhole: true,
     main: columns.find(({ kind, adds, isHidden }) => kind === 'money' && adds && !isHidden)?.id,
-    columns: table.columns.map((column, n) => ({ ...column, title: columns[n]?.title ?? column.name, adds: columns[n]?.adds ?? false })),
+    columns: table.columns
+      .map((column, n) => ({ ...column, title: columns[n]?.title ?? column.name, adds: columns[n]?.adds ?? false }))
+      // A bar is named by its donor, and not by an address.
+      .filter(({ name }) => !isContact(name)),
   };
 }

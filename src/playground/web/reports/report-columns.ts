@@ -1,6 +1,6 @@
 import type { GroupBy } from '../../../generated/operations/graphql';
 import { lineFields, lineNames, type FieldType, type LineName } from '../../../line/line-fields';
-import { summaryAmounts, summaryCounts, summaryParts, summaryShares } from '../../../values/figure-names';
+import { summaryAmounts, summaryCounts, summaryGiftDates, summaryParts, summaryShares } from '../../../values/figure-names';
 import type { ColumnKind, TableColumn } from '../values/table-types';
 import type { ReportChoices } from '../choices/report-choices';
 import { definitionOf } from '../choices/report-definitions';
@@ -53,6 +53,14 @@ const keyColumns: Readonly<Record<GroupBy, readonly ReportColumn[]>> = {
   CITY: [keyColumn('city')],
   STATE: [keyColumn('state')],
 };
+
+/** The contact of a donor, which a letter needs. */
+const contactColumns = (['address1', 'address2', 'address3', 'city', 'state', 'zip', 'phone', 'email_address'] as const).map((name) =>
+  keyColumn(name),
+);
+
+/** True for the id of a column that tells a donor's contact. The city tells namesakes apart, and stands in every report of donors. */
+export const isContact = (id: string): boolean => id !== 'key.city' && contactColumns.some((each) => each.id === id);
 
 /** The columns of lines that are in sight. The amounts are so at a width of 1280. */
 const inSight = [
@@ -148,7 +156,12 @@ export function columnsOf(choices: ReportChoices, mayReadDonors: boolean): reado
     return [...lineColumns.filter(isGiftDate), ...lineColumns.filter((each) => !isGiftDate(each))];
   }
   const groupings = groupingsOf(choices, mayReadDonors);
-  return [...groupings.flatMap((by) => keyColumns[by]), ...figureColumns(choices, groupings)];
+  const { report, who, addresses } = choices;
+  // A city stands in its address where there is one.
+  const keys = groupings.filter((by) => by !== 'CITY' || addresses === 'WITHOUT').flatMap((by) => keyColumns[by]);
+  const figures = who === 'lapsed' ? lapsedColumns(choices) : figureColumns(choices, groupings);
+  const dates = definitionOf(report).choosesDonors ? giftDateColumns(choices) : [];
+  return [...keys, ...figures, ...dates, ...(addresses === 'WITH' ? contactColumns : [])];
 }
 
 /**
@@ -170,7 +183,10 @@ export const toFileNames = (columns: readonly ReportColumn[]): readonly string[]
 
 const figureNames: ReadonlyMap<string, string> = new Map(
   Object.entries(summaryParts).flatMap(([part, prefix]) =>
-    Object.entries({ ...summaryCounts, ...summaryAmounts, ...summaryShares }).map(([name, path]) => [`${part}.${path}`, prefix + name]),
+    Object.entries({ ...summaryCounts, ...summaryAmounts, ...summaryShares, ...summaryGiftDates }).map(([name, path]) => [
+      `${part}.${path}`,
+      prefix + name,
+    ]),
   ),
 );
 
@@ -223,6 +239,41 @@ function pendingColumns(
   return isShare
     ? [column('pending.byAllocation.amount', 'Of which pending', 'money', { adds: true })]
     : [column('pending.byTransaction.amount', 'Of which pending', 'money', money)];
+}
+
+/** The period that a report is compared with, as a part of a title. */
+const ofCompared = ({ compare }: ReportChoices): string =>
+  compare === 'last-year' ? 'last year' : titleOfCompared(compare).replace(/^T/, 't');
+
+/** The figures of donors who gave in the other period alone. Those of the period itself are all zero. */
+function lapsedColumns(choices: ReportChoices): readonly ReportColumn[] {
+  const { funds } = choices;
+  const figure = (path: string, title: string, kind: ColumnKind): ReportColumn =>
+    column(`compared.all.${path}`, `${title} (${ofCompared(choices)})`, kind, { adds: true });
+  return [
+    figure('transactions', 'Gifts', 'count'),
+    ...(funds.length > 0
+      ? [
+          figure('byAllocation.amount', funds.length === 1 ? 'To this fund' : 'To these funds', 'money'),
+          figure('byAllocation.unknown', 'Unknown shares', 'count'),
+        ]
+      : []),
+    figure('byTransaction.amount', funds.length > 0 ? 'Whole gifts' : 'Received', 'money'),
+  ];
+}
+
+/** The dates of a donor's first and last gift. */
+function giftDateColumns(choices: ReportChoices): readonly ReportColumn[] {
+  const { who } = choices;
+  const isThen = who === 'lapsed';
+  const [part, of] = isThen ? ['compared.all', ` (${ofCompared(choices)})`] : ['all', ''];
+  const about = `Of the gifts in the ${isThen ? 'other ' : ''}period that fit the conditions.`;
+  return [
+    column(`${part}.firstGift`, `First gift${of}`, 'date', {
+      about: who === 'first-time' ? 'The first gift of all time that fits the conditions.' : about,
+    }),
+    column(`${part}.lastGift`, `Last gift${of}`, 'date', { about }),
+  ];
 }
 
 function comparedColumns({ compare }: ReportChoices, isShare: boolean, money: Partial<ReportColumn>): readonly ReportColumn[] {

@@ -71,6 +71,7 @@ export function toDocument(choices: ReportChoices, options: DocumentOptions): Re
   const compared = compareWith ? COMPARED : [];
   const comparing = compareWith ? ['compareWith: $compareWith'] : [];
   const { startDate, endDate } = options.period;
+  const having = toHaving(choices);
   const variables = {
     ...(startDate !== undefined && { startDate }),
     ...(endDate !== undefined && { endDate }),
@@ -80,6 +81,7 @@ export function toDocument(choices: ReportChoices, options: DocumentOptions): Re
     ...(since && { from: since }),
     ...(asOf && (since ? { to: asOf } : { asOf })),
     ...(compareWith && { compareWith: { startDate: compareWith.startDate, endDate: compareWith.endDate } }),
+    ...(choices.who === 'at-least' && { givenMin: choices.givenMin }),
   };
   const declared = [
     '$startDate: LocalDate',
@@ -89,9 +91,12 @@ export function toDocument(choices: ReportChoices, options: DocumentOptions): Re
     '$filter: DepositDetailFilter',
     ...(since ? ['$from: AsOf!', '$to: AsOf'] : asOf ? ['$asOf: AsOf'] : []),
     ...(compareWith ? ['$compareWith: PeriodInput'] : []),
+    ...(choices.who === 'at-least' ? ['$givenMin: Decimal!'] : []),
   ];
   const given = [
-    ...['startDate: $startDate', 'endDate: $endDate'],
+    // The first gift of a range without a beginning is the first of all time.
+    ...(choices.who === 'first-time' ? [] : ['startDate: $startDate']),
+    'endDate: $endDate',
     ...(hasFixedDates ? [] : ['dateBasis: $dateBasis']),
     ...['pending: $pending', 'filter: $filter'],
     ...(since ? ['from: $from', 'to: $to'] : asOf ? ['asOf: $asOf'] : []),
@@ -118,10 +123,30 @@ export function toDocument(choices: ReportChoices, options: DocumentOptions): Re
       `groupBy: [${groupBy.join(', ')}]`,
       ...(usesYears ? [`fiscalYearStart: ${String(options.fiscalYearStart)}`] : []),
       ...comparing,
+      ...(having === undefined ? [] : [`having: ${having}`]),
     ],
     [list]: [...page, ...(top ? [`orderBy: {field: ${top.field}, direction: DESC}`] : [])],
   };
   return { query: toText(choices.limit || 1000, args, [...under(summary, [...PARTS, ...compared]), ...rowsOf(list)]), variables, list };
+}
+
+/** A donor who gave in a period. The gifts of nobody known are of no donor, to whom nobody writes. */
+const GAVE = 'donors: {min: 1}';
+
+/** The conditions that choose donors by their figures, as the query has them; undefined for everybody. */
+function toHaving({ who, funds }: ReportChoices): string | undefined {
+  switch (who) {
+    case 'everybody':
+      return undefined;
+    case 'at-least':
+      return `{${GAVE}, ${funds.length > 0 ? 'allocationAmount' : 'transactionAmount'}: {min: $givenMin}}`;
+    case 'first-time':
+      return `{${GAVE}, firstGift: {from: $startDate}}`;
+    case 'lapsed':
+      return `{transactions: {max: 0}, compared: {${GAVE}}}`;
+    case 'both':
+      return `{${GAVE}, compared: {${GAVE}}}`;
+  }
 }
 
 /** The condition of the choices; undefined where nothing narrows the report. */

@@ -4,11 +4,11 @@ import type { FileFact } from '../files/file-content';
 import type { TableView } from '../tables/data-table';
 import { describeArrangement, describeLost } from '../rows/filter-text';
 import type { TableClient } from '../rows/table-client';
-import { describeFetched } from '../choices/choice-texts';
+import { describeDonors, describeFetched } from '../choices/choice-texts';
 import { bridgeFacts } from './change-bridge';
 import { describeLate } from './late-changes';
 import { describeCrossings } from './period-crossings';
-import { dateBases, definitionOf, groupTitles, pendingChoices } from '../choices/report-definitions';
+import { dateBases, definitionOf, donorChoiceOf, groupTitles, pendingChoices } from '../choices/report-definitions';
 import type { ShownTable } from './report-pivot';
 import { explainState, type ReportPlan, type ReportResult } from './use-report';
 
@@ -31,12 +31,19 @@ export function toDownload({ result, shown, view, conditions, client, provision 
   const inView = view.columnIds.flatMap((id) => columns.find((column) => column.id === id) ?? []);
   const lost = describeLost(view.arrangement, columns, navigator.languages);
   const facts = toFacts(result, shown, view, conditions);
+  // An address would move the beginning of its range, which these donors are not found by.
+  const isFixed = donorChoiceOf(choices.who).needs === 'period';
+  const named = isPeriodName(choices.period) ? choices.period : undefined;
   return {
     title,
     fileName: figure ? `${toFileName(plan)}-by-${partOf(choices)}` : toFileName(plan),
     request: rows === 'versions' ? undefined : { query: fileDocument.query, variables: fileDocument.variables },
-    period: isPeriodName(choices.period) ? choices.period : undefined,
-    requestNotes: [...describeFetched(plan), ...(lost === undefined ? [] : [lost])],
+    period: isFixed ? undefined : named,
+    requestNotes: [
+      ...(isFixed && named ? ['The dates stay as they are today.'] : []),
+      ...describeFetched(plan),
+      ...(lost === undefined ? [] : [lost]),
+    ],
     isOfLines: rows === 'lines',
     columns: inView,
     count: view.arranged.count,
@@ -53,7 +60,8 @@ export function toFileName({ choices, period }: ReportPlan): string {
   const span = period.startDate === undefined ? 'all-time' : `${period.startDate}-${period.endDate ?? ''}`;
   const since = choices.since === '' ? '' : `-since-${choices.since}`;
   const state = choices.state === '' ? '' : `-as-of-${choices.state}`;
-  return `${choices.report}${basis}-${span}${since}${state}`;
+  const who = choices.who === 'everybody' ? '' : `-${choices.who}`;
+  return `${choices.report}${who}${basis}-${span}${since}${state}`;
 }
 
 /** The part of time that has a column in a pivot. */
@@ -76,10 +84,13 @@ function toFacts(
   const isShare = choices.funds.length > 0;
   const isPending = choices.pending === 'ONLY';
   const hasPendingPart = !isPending && figures !== undefined && figures.pending.transactions > 0;
+  const donors = describeDonors(choices, plan);
+  const then = donorChoiceOf(choices.who).isCompared ? figures?.compared?.all : undefined;
   const isPart = arranged.count < table.count || (choices.limit > 0 && all !== undefined && all.transactions > choices.limit);
   return [
     text('One row is', definitionOf(choices.report).grain),
     ...(figure ? [text('Figure', `${figure.title}, a column for each ${partOf(choices)}`)] : []),
+    ...(donors === undefined ? [] : [text('Who', donors)]),
     ...(period.startDate === undefined ? [] : [{ name: `First ${dateOf}`, value: period.startDate, kind: 'date' } as const]),
     ...(period.endDate === undefined ? [] : [{ name: `Last ${dateOf}`, value: period.endDate, kind: 'date' } as const]),
     ...(hasFixedDates ? [] : [text('Counts by', dateBases[choices.dateBasis])]),
@@ -98,6 +109,7 @@ function toFacts(
           ...(isPart ? [text('The totals below', 'are of all that fits the choices, not of the rows in this file alone')] : []),
           money(isShare ? 'Whole gifts, each once' : `${isPending ? 'Pending' : 'Received'}, each gift once`, all.byTransaction.amount),
           ...(hasPendingPart ? [money('Of which pending', figures.pending.byTransaction.amount)] : []),
+          ...(then ? [money('In the period compared with', then.byTransaction.amount)] : []),
           money('Fees', all.byTransaction.feeAmount),
           money('Net', all.byTransaction.netAmount),
           money(isShare ? 'To the chosen funds, as far as known' : 'Shares that are known', all.byAllocation.amount),

@@ -91,7 +91,7 @@ export function ReportOutcome({
     () => plan.columns.map((column) => (isKnown && column.id === 'all.byAllocation.unknown' ? { ...column, isHidden: true } : column)),
     [plan, isKnown],
   );
-  const { title, rows, opens, tiesToBank = false } = definitionOf(choices.report);
+  const { title, opens, tiesToBank = false } = definitionOf(choices.report);
   const { nameOf } = names;
   const conditions = useMemo(() => toConditions(choices, nameOf).map(({ text }) => text), [choices, nameOf]);
   const lines = useMemo(() => {
@@ -124,7 +124,10 @@ export function ReportOutcome({
     if (opens === 'donor') {
       // The conditions that both reports have stay, so that the money is the same.
       const { period, dateBasis, pending, funds, giftDateFrom, giftDateTo, state } = choices;
-      const kept = { period, dateBasis, pending, funds, giftDateFrom, giftDateTo, state };
+      // Those who have not given since gave in the other period.
+      const { compared } = plan;
+      const then = choices.who === 'lapsed' && compared ? `${compared.startDate}..${compared.endDate}` : period;
+      const kept = { period: then, dateBasis, pending, funds, giftDateFrom, giftDateTo, state };
       return (row: Row) => onChange({ ...defaultChoices('donor'), ...kept, donor: Number(cellOf(row, 'key.donorId')) });
     }
     if (opens === 'version')
@@ -133,7 +136,7 @@ export function ReportOutcome({
         if (isKept(columns, row)) onChange({ ...defaultChoices('deposits'), period: 'all-time', state });
       };
     return undefined;
-  }, [columns, opens, choices, mayOpenDonors, onChange]);
+  }, [columns, opens, choices, plan, mayOpenDonors, onChange]);
   const nameRow = useMemo(() => {
     const id = opens && { deposit: 'key.depositId', donor: 'key.donorId', version: 'number' }[opens];
     const place = columns.findIndex((column) => column.id === id);
@@ -191,7 +194,7 @@ export function ReportOutcome({
       {table.count === 0 ? (
         <>
           <NothingNote {...{ choices, onChange }} />
-          <NotePrint {...{ title, lines }} note={nothings[rows]} />
+          <NotePrint {...{ title, lines }} note={toNothing(choices)} />
         </>
       ) : (
         <Tabs className="views" selectedKey={hasTab(choices.report, tab) ? tab : 'table'} onSelectionChange={onTab}>
@@ -262,7 +265,7 @@ function NothingNote({ choices, onChange }: NothingNoteProps) {
   const wider = withoutConditions(choices);
   return (
     <p className="note">
-      {nothings[definitionOf(choices.report).rows]}{' '}
+      {toNothing(choices)}{' '}
       {toAddress(wider) !== toAddress(choices) && (
         <button
           type="button"
@@ -286,6 +289,9 @@ const nothings: Readonly<Record<ReportDefinition['rows'], string>> = {
   changes: 'Nothing changed between the two states in what fits these choices.',
   versions: 'The books have not changed yet: nothing has been imported.',
 };
+
+const toNothing = ({ report, who }: ReportChoices): string =>
+  who === 'everybody' ? nothings[definitionOf(report).rows] : 'No donor fits these choices. Try another period or fewer conditions.';
 
 /** False for a change of the books whose state was pruned, so that it cannot be opened. */
 const isKept = (columns: readonly ReportColumn[], row: Row): boolean =>

@@ -13,17 +13,17 @@ import { mayReadDonors, type Viewer } from '../session/gateway-client';
 import { describeLost, toArrangement, type KeptView } from '../rows/filter-text';
 import type { TableClient } from '../rows/table-client';
 import type { ViewParameters } from '../tables/view-link';
-import { describeCurrency, describeFetched, proposeTitle, toPrintLines } from '../choices/choice-texts';
+import { describeCurrency, describeDonors, describeFetched, proposeTitle, toPrintLines } from '../choices/choice-texts';
 import { toViewAddress, useLinkedView } from '../choices/linked-view';
 import { presets, toKnownZone } from '../values/periods';
-import { findUnread, type ReportChoices } from '../choices/report-choices';
-import { definitionOf } from '../choices/report-definitions';
+import { findLack, findUnread, type ReportChoices } from '../choices/report-choices';
+import { definitionOf, donorChoices } from '../choices/report-definitions';
 import { toLinkedColumns } from './report-pivot';
 import { ReportForm } from '../choices/report-form';
 import { ReportOutcome } from './report-result';
 import { useNames } from '../choices/report-names';
 import { SavedActions } from '../dialogs/saved-actions';
-import { isChangedFrom, toSavedContent } from './saved-choices';
+import { isChangedFrom, toSavedChoices, toSavedContent } from './saved-choices';
 import { StateNote } from './state-note';
 import { planReport, useReport, type ReportPlan, type ReportResult } from './use-report';
 
@@ -65,10 +65,9 @@ export function ReportView({
   onConflict,
   onShowGraphql,
 }: ReportViewProps) {
-  const { title, answers, rows, needs } = definitionOf(choices.report);
+  const { title, answers, rows } = definitionOf(choices.report);
   const readsDonors = mayReadDonors(viewer);
   const maySave = readsDonors && rows !== 'versions';
-  const isChanged = saved !== undefined && isChangedFrom(saved, choices);
   // A page may stay open over midnight: the next render plans “last month” anew, like the dates that the form shows. The day is that of the
   // organization, as in the gateway's files.
   const timeZone = toKnownZone(viewer.timeZone);
@@ -80,6 +79,14 @@ export function ReportView({
     () => planReport(choices, { today, fiscalYearStart, timeZone, currency }, readsDonors),
     [choices, today, fiscalYearStart, timeZone, currency, readsDonors],
   );
+  const savable = plan ? toSavedChoices(plan) : choices;
+  const isChanged = saved !== undefined && isChangedFrom(saved, savable);
+  const donors = plan && describeDonors(choices, plan);
+  const told = [
+    ...(isChanged ? ['The choices differ from those that were saved.'] : []),
+    ...(donors !== undefined ? [donors] : isChanged ? [] : [answers]),
+    ...describeCurrency(currency),
+  ];
   const { state, run, stop } = useReport(plan, { provision, client, onSessionChange });
   const result = state.kind === 'done' ? state.result : state.kind === 'running' ? state.begun : undefined;
   const named = { fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] };
@@ -120,9 +127,9 @@ export function ReportView({
     <main className="report" tabIndex={-1}>
       <header className="report-head">
         <h2>{saved?.title ?? title}</h2>
-        <p>
+        <p className={donors === undefined ? undefined : 'report-whom'}>
           {saved && `${title}. `}
-          {[isChanged ? 'The choices differ from those that were saved.' : answers, ...describeCurrency(currency)].join(' ')}
+          {told.join(' ')}
         </p>
         <div className="report-actions">
           {/* The result brings its button. */}
@@ -130,8 +137,8 @@ export function ReportView({
           {plan && maySave && (
             <SavedActions
               {...{ provision, list, saved, replaces, choices, isChanged, onSaved, onConflict }}
-              proposed={proposeTitle(choices, names.nameOf)}
-              current={() => toSavedContent(choices, plan.fileDocument)}
+              proposed={proposeTitle(savable, names.nameOf)}
+              current={() => toSavedContent(savable, plan.fileDocument)}
               note={toSavingNote(plan, viewer)}
               lost={toLost}
             />
@@ -176,7 +183,12 @@ export function ReportView({
         <span ref={setNoticeSlot} className="slot" />
       </NoticeLine>
       {state.kind !== 'done' && !result && (
-        <StateNote {...{ title, state }} onTryAgain={run} needs={needs} lines={plan ? toPrintLines(plan, viewer.organization) : []} />
+        <StateNote
+          {...{ title, state }}
+          onTryAgain={run}
+          lack={findLack(choices)}
+          lines={plan ? toPrintLines(plan, viewer.organization) : []}
+        />
       )}
       {result && (
         <FaultBoundary part="The results" resetKeys={[result]}>
@@ -207,11 +219,19 @@ function describeRows({ plan: { choices }, table: { version } }: ReportResult): 
 /** Says which period is saved, and where a program gets other figures than a colleague on this page. */
 function toSavingNote(plan: ReportPlan, { timeZone }: Viewer): string | undefined {
   const {
-    choices: { period: name },
+    choices: { period: name, who },
     period: { startDate, endDate },
+    compared,
   } = plan;
-  const isMoving = isPeriodName(name) && startDate !== undefined && endDate !== undefined;
+  const isNamed = isPeriodName(name) && startDate !== undefined && endDate !== undefined;
+  const isOfBoth = donorChoices[who].isCompared;
+  const isMoving = isNamed && !isOfBoth;
   const notes = [
+    ...(isNamed && isOfBoth && compared
+      ? [
+          `The dates of both periods are saved as they are today: ${startDate} to ${endDate}, and ${compared.startDate} to ${compared.endDate}. Save the report anew for others.`,
+        ]
+      : []),
     ...(isMoving
       ? [
           `The period is “${presets[name].title}”, anew each time, here and for programs. Today that is ${startDate} to ${endDate} (${timeZone}).`,

@@ -1,7 +1,8 @@
 import type { NamedPeriod } from '../../../generated/operations/graphql';
 import { fromPeriodEnum, isPeriodName, toPeriodEnum } from '../../../values/periods';
 import { findUnread, readAddress, toAddress, type ReportChoices } from '../choices/report-choices';
-import { definitionOf, isDateBasis, isPendingChoice } from '../choices/report-definitions';
+import { definitionOf, donorChoiceOf, isDateBasis, isPendingChoice } from '../choices/report-definitions';
+import { findCompared, type ComparedPeriod, type Period } from '../values/periods';
 import type { OpenedReport } from '../values/saved-names';
 import type { ReportDocument } from './report-document';
 
@@ -12,6 +13,13 @@ interface SavedChoices {
   readonly period?: NamedPeriod | null;
 }
 
+/** The choices of a report with the periods that they mean today. */
+interface DatedChoices {
+  readonly choices: ReportChoices;
+  readonly period: Period;
+  readonly compared: ComparedPeriod | undefined;
+}
+
 /** A saved report of the list. */
 interface ListedChoices extends SavedChoices, OpenedReport {}
 
@@ -20,6 +28,19 @@ const MARK = '# Reports mode: ';
 
 /** A report's query as it is saved: with the choices in a comment, which the gateway ignores. */
 export const toSavedQuery = (choices: ReportChoices, { query }: ReportDocument): string => `${MARK}${toAddress(choices)}\n${query}`;
+
+/**
+ * The choices that a saved report holds. Donors of two periods have the dates of both: for programs, a named period would move one of them
+ * alone.
+ */
+export function toSavedChoices({ choices, period, compared }: DatedChoices): ReportChoices {
+  const { startDate, endDate } = period;
+  if (!donorChoiceOf(choices.who).isCompared || !compared || startDate === undefined || endDate === undefined) return choices;
+  const again = findCompared({ startDate, endDate }, choices.compare);
+  const isSame = again?.startDate === compared.startDate && again.endDate === compared.endDate;
+  const compare = isSame ? choices.compare : (`${compared.startDate}..${compared.endDate}` as const);
+  return { ...choices, period: `${startDate}..${endDate}`, compare };
+}
 
 /**
  * A report as it is saved. A named period stands in place of its dates, so that programs get those of the day on which they ask, as the

@@ -1,6 +1,6 @@
 import { TryAgain } from '../look/try-again';
 import { NotePrint } from '../tables/print-sheet';
-import type { FilterName } from '../choices/report-definitions';
+import type { Lack } from '../choices/report-choices';
 import { createCellFormat } from '../values/cell-format';
 import type { LoadProgress } from '../values/table-types';
 import type { ReportState } from './use-report';
@@ -9,8 +9,8 @@ interface StateNoteProps {
   readonly title: string;
   readonly lines: readonly string[];
   readonly onTryAgain: () => void;
-  /** The condition without which the report does not run. */
-  readonly needs: FilterName | undefined;
+  /** The choice that the report lacks. */
+  readonly lack: Lack | undefined;
   readonly state: Exclude<ReportState, { readonly kind: 'done' }>;
 }
 
@@ -22,10 +22,12 @@ const stateTexts: Readonly<Record<'stopped' | 'running', string>> = {
   running: STILL_READING,
 };
 
-/** The advice for a report that lacks a condition. */
-const needTexts: { readonly [Name in FilterName]?: string } = {
+/** The advice for a report that lacks a choice. */
+const lackTexts: Readonly<Record<Lack, string>> = {
   donor: 'Choose a donor: type a part of the name, in any order of first and last name.',
   since: 'Choose the state to compare with: a day, a change of the books, or a file that you took.',
+  givenMin: 'Type the least sum of a donor’s gifts.',
+  period: 'Choose a period that begins and ends. In all time, nobody gave before it.',
 };
 
 /** Says how many rows have come, such as “Reading… 8,000 of 40,000 rows”. */
@@ -37,9 +39,8 @@ export function describeProgress(progress: LoadProgress | undefined): string {
 }
 
 /** Says why a report has no rows yet, on the screen and in a print. */
-export function StateNote({ title, lines, needs, state, onTryAgain }: StateNoteProps) {
-  const text =
-    state.kind === 'failed' ? state.message : state.kind === 'waiting' ? ((needs && needTexts[needs]) ?? '') : stateTexts[state.kind];
+export function StateNote({ title, lines, lack, state, onTryAgain }: StateNoteProps) {
+  const text = state.kind === 'failed' ? state.message : state.kind === 'waiting' ? (lack ? lackTexts[lack] : '') : stateTexts[state.kind];
   const { kind } = state;
   return (
     <>

@@ -12,10 +12,10 @@ import { toAsOf } from '../values/states';
 import { describeState, writeValue, type PlannedPeriods } from '../choices/choice-texts';
 import type { HistoryQuery } from '../../../generated/operations/graphql';
 import historyQuery from '../queries/history.graphql?raw';
-import { lacksCondition, type ReportChoices } from '../choices/report-choices';
+import { findLack, type ReportChoices } from '../choices/report-choices';
 import { columnsOf, toFileNames, type ReportColumn } from './report-columns';
 import { readLate, type LateState } from './late-changes';
-import { definitionOf, hasComparedRows } from '../choices/report-definitions';
+import { definitionOf, donorChoices, hasComparedRows } from '../choices/report-definitions';
 import { toDocument, type ReportDocument } from './report-document';
 import { countRows, findBridge, findFigures, type ChangeBridge, type ReportFigures } from './report-figures';
 
@@ -31,7 +31,10 @@ export interface ReportPlan extends PlannedPeriods {
   readonly comparesRows: boolean;
   readonly columns: readonly ReportColumn[];
   readonly document: ReportDocument;
-  /** The document of the gateway's files and of the saved report: they have the figures of one period, without those compared with. */
+  /**
+   * The document of the gateway's files and of the saved report: they have the figures of one period, without those compared with, unless the
+   * donors are found by both.
+   */
   readonly fileDocument: ReportDocument;
 }
 
@@ -60,9 +63,9 @@ export type ReportState =
 /** The day that a report is planned for, and what the organization says of its calendar and its amounts. */
 type ReportDay = Today & OrganizationCalendar & Pick<PlannedPeriods, 'currency'>;
 
-/** Plans the report of some choices for a day. Undefined while a condition that it needs is missing. */
+/** Plans the report of some choices for a day. Undefined while a choice that it needs is missing. */
 export function planReport(choices: ReportChoices, now: ReportDay, readsDonors: boolean): ReportPlan | undefined {
-  if (lacksCondition(choices)) return undefined;
+  if (findLack(choices) !== undefined) return undefined;
   const period = findPeriod(choices.period, now) ?? {};
   const compared = findCompared(period, choices.compare);
   const plain: ReportChoices = { ...choices, compare: 'off' };
@@ -70,8 +73,12 @@ export function planReport(choices: ReportChoices, now: ReportDay, readsDonors: 
   const columns = columnsOf(comparesRows ? choices : plain, readsDonors).map((column) => inTimeZone(column, now.timeZone));
   const [asOf, since] = [choices.state, choices.since].map((state) => toAsOf(state, now.timeZone));
   const parts = { period, asOf, since, fiscalYearStart: now.fiscalYearStart, mayReadDonors: readsDonors };
-  const fileDocument = toDocument(plain, { ...parts, compareWith: undefined, columns: columnsOf(plain, readsDonors) });
-  const document = compared ? toDocument(choices, { ...parts, compareWith: compared, columns }) : fileDocument;
+  const ofBoth = compared && toDocument(choices, { ...parts, compareWith: compared, columns });
+  const fileDocument =
+    ofBoth && donorChoices[choices.who].isCompared
+      ? ofBoth
+      : toDocument(plain, { ...parts, compareWith: undefined, columns: columnsOf(plain, readsDonors) });
+  const document = ofBoth ?? fileDocument;
   return {
     choices,
     today: now.today,
@@ -185,8 +192,12 @@ export function useReport(
 
 const toMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Lines of a past state are late by the closes of that state, which a report of it does not tell. */
-const toLateState = ({ choices, readsDonors }: ReportPlan): LateState => (readsDonors && choices.state === '' ? 'reading' : 'none');
+/**
+ * Lines of a past state are late by the closes of that state, which a report of it does not tell. Neither does one of some donors: late gifts
+ * are counted of all.
+ */
+const toLateState = ({ choices, readsDonors }: ReportPlan): LateState =>
+  readsDonors && choices.state === '' && choices.who === 'everybody' ? 'reading' : 'none';
 
 interface RunOptions {
   readonly provision: string;
@@ -204,11 +215,12 @@ async function runReport(plan: ReportPlan, options: RunOptions): Promise<ReportR
   return definitionOf(plan.choices.report).rows === 'lines' ? runLines(plan, options) : runList(plan, options);
 }
 
-/** The place of the rows of a report that is a list. Those of the groups of one period are in a file too, after the first page. */
-export function toListSource({ document, columns, choices, compared }: ReportPlan): Extract<RowSource, { kind: 'pages' }> {
+/** The place of the rows of a report that is a list. Those of groups are in a file too, after the first page. */
+export function toListSource({ document, columns, choices }: ReportPlan): Extract<RowSource, { kind: 'pages' }> {
   const { query, variables, list } = document;
   const most = choices.limit;
-  const isInFile = definitionOf(choices.report).rows === 'groups' && most === 0 && !compared;
+  // A file has the figures of two periods, and no differences.
+  const isInFile = definitionOf(choices.report).rows === 'groups' && most === 0 && !columns.some(({ id }) => id.startsWith('change.'));
   const rest = isInFile ? { names: toFileNames(columns), version: 'depositSummary.dataVersion.number' } : undefined;
   return { kind: 'pages', query, variables, list, ...(most > 0 && { maxRows: most }), ...(rest && { rest }) };
 }

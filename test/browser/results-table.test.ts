@@ -25,14 +25,14 @@ async function openTable(query: string): Promise<OpenPage> {
 test('an analyst’s sorting is of the column as the newest answer has it', async () => {
   const { page, faults } = await openTable(linesOf('x: amount'));
   await page.getByRole('button', { name: 'x', exact: true }).click();
-  expect(await cells(page)).toEqual(['9.00', '10.00', '100.00']);
+  expect(await cells(page)).toEqual(['100.00', '10.00', '9.00']);
   await pasteInto(page, 'query', linesOf('x: donorLastName'));
   await execute(page);
   await page.getByRole('cell', { name: 'Lovelace' }).first().waitFor();
   await pasteInto(page, 'query', linesOf('x: amount'));
   await execute(page);
   await page.getByRole('cell', { name: '9.00' }).waitFor();
-  expect(await cells(page)).toEqual(['9.00', '10.00', '100.00']);
+  expect(await cells(page)).toEqual(['100.00', '10.00', '9.00']);
   expect(faults).toEqual([]);
   await page.context().close();
 });

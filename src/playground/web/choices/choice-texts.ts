@@ -172,7 +172,7 @@ export function describeDonors(
   choices: ReportChoices,
   { period, compared }: Pick<PlannedPeriods, 'period' | 'compared'>,
 ): string | undefined {
-  const { who, givenMin, funds, dateBasis } = choices;
+  const { who, givenMin, funds, dateBasis, pending } = choices;
   if (who === 'everybody') return undefined;
   const gave = funds.length === 0 ? 'gave' : `gave to the chosen ${funds.length === 1 ? 'fund' : 'funds'}`;
   const [now, then] = [toSpan(period), toSpan(compared ?? {})];
@@ -184,7 +184,16 @@ export function describeDonors(
   } as const;
   // A first gift, or none, is one among those that the report looks at.
   const isNarrowed = toConditions(choices, () => '').some(({ id }) => id !== 'state');
-  return `Donors who ${texts[who]}, by ${basisWords[dateBasis]}.${isNarrowed ? ' Only gifts that fit the conditions count.' : ''}`;
+  return [
+    `Donors who ${texts[who]}, by ${basisWords[dateBasis]}.`,
+    ...(isNarrowed ? ['Only gifts that fit the conditions count.'] : []),
+    ...(pending === 'WITHOUT'
+      ? ['Gifts in pending deposits do not count.']
+      : pending === 'ONLY'
+        ? ['Only gifts in pending deposits count.']
+        : []),
+    ...(who === 'at-least' && funds.length > 0 ? ['Unknown shares do not count.'] : []),
+  ].join(' ');
 }
 
 /** The choices of a report, and the periods that they mean today. */

@@ -3,7 +3,7 @@ import { useFieldFocus } from '../look/field-focus';
 import { ChoiceField } from './choice-field';
 import { writeValue } from './choice-texts';
 import { adviseAmount, toAmount } from './range-fields';
-import { chooseDonors, type ReportChoices } from './report-choices';
+import { chooseDonors, isLeast, type ReportChoices } from './report-choices';
 import { donorChoices, type DonorChoiceName } from './report-definitions';
 
 interface DonorsFieldProps {
@@ -27,7 +27,15 @@ export function DonorsField({ choices, onChange }: DonorsFieldProps) {
     <div ref={part} className="compared" data-kept={who === 'everybody' ? undefined : ''}>
       <ChoiceField label="Who" choices={titles} value={who} onChange={choose} />
       {who === 'at-least' && (
-        <LeastField key={givenMin} amount={givenMin} onChange={(amount) => onChange({ ...choices, givenMin: amount })} />
+        <LeastField
+          key={givenMin}
+          amount={givenMin}
+          onChange={(amount) => {
+            onChange({ ...choices, givenMin: amount });
+            // The field is a new one, and the focus would be lost with the one before.
+            focusField();
+          }}
+        />
       )}
     </div>
   );
@@ -45,7 +53,7 @@ function LeastField({ amount, onChange }: LeastFieldProps) {
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     const typed = toAmount(field.current?.value ?? '');
-    if (typed === undefined) setProblem(adviseAmount());
+    if (typed === undefined || !isLeast(typed)) setProblem(adviseAmount());
     else onChange(typed);
   };
   return (

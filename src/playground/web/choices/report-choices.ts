@@ -104,11 +104,11 @@ const toComparison = (who: DonorChoiceName, compare: Comparison): Comparison => 
   return who === 'first-time' ? 'off' : compare;
 };
 
-/** The choices with other donors. A comparison that came with donors of two periods goes with them, and so does a sum. */
+/** The choices with other donors. The comparison that came with donors of two periods goes with them, and so does a sum. */
 export function chooseDonors(choices: ReportChoices, who: DonorChoiceName): ReportChoices {
   const isLeft = donorChoiceOf(choices.who).isCompared && !donorChoiceOf(who).isCompared;
   const givenMin = who === 'at-least' ? choices.givenMin : '';
-  return { ...choices, who, givenMin, compare: toComparison(who, isLeft ? 'off' : choices.compare) };
+  return { ...choices, who, givenMin, compare: toComparison(who, isLeft && choices.compare === 'last-year' ? 'off' : choices.compare) };
 }
 
 /** The choices with which a report begins. */
@@ -142,6 +142,8 @@ const AMOUNT = /^(?!-0\.00$)-?(0|[1-9]\d{0,11})\.\d\d$/;
 /** An id is exact as a number up to 2^53 − 1, which is the largest one of the gateway. */
 const isId = (text: string): boolean => /^\d+$/.test(text) && Number.isSafeInteger(Number(text));
 const isAmount = (text: string): boolean => AMOUNT.test(text);
+/** True for an amount that a least sum of a donor may be. */
+export const isLeast = (text: string): boolean => isAmount(text) && !text.startsWith('-');
 const isState = (text: string): boolean => isDate(text) || isVersion(text);
 /** Any day will do to see whether a text is a period. */
 const someDay = { today: '2000-01-01', fiscalYearStart: 1 };
@@ -205,7 +207,7 @@ export function readAddress(hash: string): ReportChoices | undefined {
     pending: hasFixedPending ? before.pending : text('pending', before.pending, isPendingChoice),
     compare: toComparison(who, compare),
     who,
-    ...(who === 'at-least' && { givenMin: text('givenMin', '', isAmount) }),
+    ...(who === 'at-least' && { givenMin: text('givenMin', '', isLeast) }),
     ...(choosesDonors && { addresses: text('addresses', before.addresses, isAddressChoice) }),
     splitBy: text('splitBy', before.splitBy, (value) => splitBy?.some((each) => each === value) ?? false),
     limit: top?.limits.includes(limit) ? limit : before.limit,

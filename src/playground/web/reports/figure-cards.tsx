@@ -3,7 +3,7 @@ import { toPercentage } from '../values/exact-decimal';
 import type { ColumnKind } from '../values/table-types';
 import { describeBasis, describePeriod } from '../choices/choice-texts';
 import { findDates, titleOfCompared, type Comparison } from '../values/periods';
-import { definitionOf, type PendingChoice } from '../choices/report-definitions';
+import { definitionOf, donorChoiceOf, type PendingChoice } from '../choices/report-definitions';
 import { isOfDonor } from './donor-lines';
 import type { Change, Figures, ReportFigures } from './report-figures';
 import type { ReportPlan } from './use-report';
@@ -66,8 +66,9 @@ const placeOfCompared = (comparison: Comparison): string =>
 export function describeNotes({ choices, compared, comparesRows, ...plan }: ReportPlan, { all }: ReportFigures): string {
   const { format } = createCellFormat(navigator.languages);
   const received = choices.funds.length > 0 ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received';
-  // Dates that somebody chose need no advice.
-  const isUnderWay = compared !== undefined && !findDates(choices.compare) && (plan.period.endDate ?? '') > plan.today;
+  // Dates that somebody chose need no advice, and neither do donors of two periods: of fewer days they would be others.
+  const isAdvised = !findDates(choices.compare) && !donorChoiceOf(choices.who).isCompared;
+  const isUnderWay = compared !== undefined && isAdvised && (plan.period.endDate ?? '') > plan.today;
   return [
     ...(choices.limit > 0 && all.transactions > choices.limit
       ? [
@@ -88,10 +89,14 @@ export function describeNotes({ choices, compared, comparesRows, ...plan }: Repo
   ].join(' ');
 }
 
-function toCards({ choices, compared }: ReportPlan, { all, pending, compared: other, change }: ReportFigures): Card[] {
-  const before = <Value,>(read: (figures: Figures) => Value): Value | undefined => (compared && other ? read(other.all) : undefined);
+function toCards({ choices, compared }: ReportPlan, { all: own, pending, compared: other, change: changed }: ReportFigures): Card[] {
+  // Those who have not given since have figures in the other period alone.
+  const lapsed = choices.who === 'lapsed' ? other?.all : undefined;
+  const [all, change] = lapsed ? [lapsed, undefined] : [own, changed];
+  const before = <Value,>(read: (figures: Figures) => Value): Value | undefined =>
+    compared && other && !lapsed ? read(other.all) : undefined;
   const isShare = choices.funds.length > 0;
-  const pendingNote = pendingNotes[choices.pending];
+  const pendingNote = joinNotes(pendingNotes[choices.pending], lapsed ? placeOfCompared(choices.compare) : undefined);
   const received: Card = {
     title: isShare ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received',
     value: all.byTransaction.amount,
@@ -126,7 +131,7 @@ function toCards({ choices, compared }: ReportPlan, { all, pending, compared: ot
   return [
     ...(isByNet ? [net] : []),
     isShare ? shares : received,
-    ...(choices.pending === 'WITH' ? [ofPending] : []),
+    ...(choices.pending === 'WITH' && !lapsed ? [ofPending] : []),
     ...(isShare ? [received] : []),
     {
       title: `Fees${ofGifts}`,

@@ -55,13 +55,15 @@ export function toDownload({ result, shown, view, conditions, client, provision 
 }
 
 /** The name of the files of a report, without what they end in: the report, its period, and the states that it is of. */
-export function toFileName({ choices, period }: ReportPlan): string {
+export function toFileName({ choices, period, compared }: ReportPlan): string {
   const basis = choices.dateBasis === 'TRANSACTION_DATE' ? '-by-gift-date' : '';
   const span = period.startDate === undefined ? 'all-time' : `${period.startDate}-${period.endDate ?? ''}`;
   const since = choices.since === '' ? '' : `-since-${choices.since}`;
   const state = choices.state === '' ? '' : `-as-of-${choices.state}`;
   const who = choices.who === 'everybody' ? '' : `-${choices.who}`;
-  return `${choices.report}${who}${basis}-${span}${since}${state}`;
+  const least = choices.givenMin === '' ? '' : `-${choices.givenMin}`;
+  const other = compared && donorChoiceOf(choices.who).isCompared ? `-beside-${compared.startDate}-${compared.endDate}` : '';
+  return `${choices.report}${who}${least}${basis}-${span}${other}${since}${state}`;
 }
 
 /** The part of time that has a column in a pivot. */
@@ -109,7 +111,13 @@ function toFacts(
           ...(isPart ? [text('The totals below', 'are of all that fits the choices, not of the rows in this file alone')] : []),
           money(isShare ? 'Whole gifts, each once' : `${isPending ? 'Pending' : 'Received'}, each gift once`, all.byTransaction.amount),
           ...(hasPendingPart ? [money('Of which pending', figures.pending.byTransaction.amount)] : []),
-          ...(then ? [money('In the period compared with', then.byTransaction.amount)] : []),
+          ...(then ? [money(`${isShare ? 'Whole gifts in' : 'In'} the period compared with`, then.byTransaction.amount)] : []),
+          ...(then && isShare
+            ? [
+                money('To the chosen funds in that period, as far as known', then.byAllocation.amount),
+                count('Unknown shares in that period', then.byAllocation.unknown),
+              ]
+            : []),
           money('Fees', all.byTransaction.feeAmount),
           money('Net', all.byTransaction.netAmount),
           money(isShare ? 'To the chosen funds, as far as known' : 'Shares that are known', all.byAllocation.amount),

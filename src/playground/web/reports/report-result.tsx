@@ -215,7 +215,7 @@ export function ReportOutcome({
                 columns={shown.columns}
                 totals={shown.totals}
                 label={title}
-                layoutName={shown.figure ? undefined : choices.report}
+                layoutName={shown.figure ? undefined : layoutOf(choices)}
                 onOpenRow={shown.figure ? undefined : open}
                 toRowName={nameRow}
                 onView={setView}
@@ -289,6 +289,9 @@ const nothings: Readonly<Record<ReportDefinition['rows'], string>> = {
   changes: 'Nothing changed between the two states in what fits these choices.',
   versions: 'The books have not changed yet: nothing has been imported.',
 };
+
+/** The name of the kept columns. A city that somebody hides beside a name is still a part of an address. */
+const layoutOf = ({ report, addresses }: ReportChoices): string => (addresses === 'WITH' ? `${report}-addresses` : report);
 
 const toNothing = ({ report, who }: ReportChoices): string =>
   who === 'everybody' ? nothings[definitionOf(report).rows] : 'No donor fits these choices. Try another period or fewer conditions.';

@@ -44,7 +44,10 @@ export function readTable(text: string, columns: TableColumns): Statement {
   };
 }
 
-/** Finds the rows below the header, which is the first record with as many values as most of them: banks write lines of their own above it. */
+/**
+ * Finds the rows below the header, which is the first record with as many values as most of them: banks write lines of their own above it.
+ * Where a value of that record is a date or an amount, it is a row, and the table has no header.
+ */
 function readRows(text: string): TableRows {
   const { data, errors } = parse<string[]>(text, { skipEmptyLines: false });
   const [quotes] = errors.filter(({ type }) => type === 'Quotes');
@@ -54,20 +57,24 @@ function readRows(text: string): TableRows {
   for (const { values } of records) counts.set(values.length, (counts.get(values.length) ?? 0) + 1);
   const [width = 0] = [...counts].toSorted(([, one], [, other]) => other - one)[0] ?? [];
   const place = records.findIndex(({ values }) => values.length === width);
-  const header = records[place];
-  const rows = records.slice(place + 1);
-  if (!header || width < 2) throw new StatementFault('The file is neither CAMT.053 nor BAI2, and no table with columns either.');
+  const first = records[place];
+  const isHeader = !first?.values.some(isDateOrAmount);
+  const rows = isHeader ? records.slice(place + 1) : records;
+  if (!first || width < 2) throw new StatementFault('The file is neither CAMT.053 nor BAI2, and no table with columns either.');
   if (rows.length === 0) throw new StatementFault('The table has a header and no line.');
   const odd = rows.find(({ values }) => values.length !== width);
   if (odd)
-    throw new StatementFault(`Line ${String(odd.line)} has ${String(odd.values.length)} values, and the header has ${String(width)}.`);
-  const names = header.values.map((name, n) => name.trim() || `Column ${String(n + 1)}`);
+    throw new StatementFault(`Line ${String(odd.line)} has ${String(odd.values.length)} values, and ${isHeader ? 'the header has' : 'most lines have'} ${String(width)}.`);
+  const names = first.values.map((name, n) => (isHeader && name.trim()) || `Column ${String(n + 1)}`);
   return { names, rows, samples: rows.slice(0, SAMPLES).map(({ values }) => values) };
 }
 
 /** The forms of dates: the year first, or last after two numbers. */
 const YEAR_FIRST = /^(\d{4})([-/.]?)(\d{2})\2(\d{2})$/;
 const YEAR_LAST = /^(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})$/;
+
+const isDateOrAmount = (value: string): boolean =>
+  [YEAR_FIRST, YEAR_LAST].some((form) => form.test(value.trim())) || AMOUNT.test(stripAmount(value));
 
 /** The order of day and month that a column says by itself; undefined where the year comes first. Throws a fault where it says none. */
 function findOrder(values: readonly string[], name: string): DateOrder | undefined {
@@ -93,6 +100,9 @@ function readDate(value: string, order: DateOrder | undefined): string | undefin
 }
 
 const toYear = (text: string): string => (text.length === 2 ? `20${text}` : text);
+
+/** A number with its sign before or after it, or in brackets. */
+const AMOUNT = /^(\()?([+-]?)([\d.,]+)([+-]?)(\))?$/;
 
 /** Takes what stands beside the number away: its currency, and blanks and apostrophes between thousands. */
 const stripAmount = (value: string): string =>
@@ -125,7 +135,7 @@ function findSign(values: readonly string[]): DecimalSign {
 /** Reads a signed amount: a minus before or after it, or brackets around it. */
 function readAmount(value: string, sign: DecimalSign, place: string): bigint {
   const text = stripAmount(value);
-  const [, bracket, before = '', number = '', after = '', close] = /^(\()?([+-]?)([\d.,]+)([+-]?)(\))?$/.exec(text) ?? [];
+  const [, bracket, before = '', number = '', after = '', close] = AMOUNT.exec(text) ?? [];
   const isNegative = before === '-' || after === '-' || bracket !== undefined;
   const [group, point] = sign === 'point' ? [',', '.'] : ['.', ','];
   const [whole = '', decimals, ...more] = number.split(point);

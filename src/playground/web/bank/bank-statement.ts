@@ -16,7 +16,7 @@ export interface StatementLine {
 export interface Statement {
   /** The number of the account; empty for a table, which names none. */
   readonly account: string;
-  /** The code of ISO 4217; undefined for a table, which names none. */
+  /** The code of ISO 4217; undefined for a table whose amounts name none. */
   readonly currency: string | undefined;
   readonly from: string;
   readonly to: string;

@@ -33,7 +33,7 @@ export function readStatement(bytes: Uint8Array, choice: StatementChoice): ReadF
     if (/^\s*01,/.test(text)) return { kind: 'read', statement: toOne(readBai2(text), choice) };
     if (text.includes('\0')) throw new StatementFault('The file is neither CAMT.053 nor BAI2, and no text either.');
     if (!choice.columns) return { kind: 'table', head: readTableHead(text) };
-    return { kind: 'read', statement: readTable(text, choice.columns) };
+    return { kind: 'read', statement: readOneTable(text, choice, choice.columns) };
   } catch (error) {
     if (error instanceof StatementFault) return { kind: 'refused', reason: error.message };
     throw error;
@@ -54,6 +54,13 @@ function decode(bytes: Uint8Array): string {
     if (named !== undefined) throw new StatementFault(`The file says that it is in ${named}, and it cannot be read so.`);
     return new TextDecoder('windows-1252').decode(bytes);
   }
+}
+
+function readOneTable(text: string, { account, currency }: StatementChoice, columns: TableColumns): Statement {
+  const table = readTable(text, columns, currency);
+  return account.trim() === ''
+    ? table
+    : { ...table, notes: [...table.notes, 'A table names no account, so that the account was not checked.'] };
 }
 
 const plain = (account: string): string => account.replace(/[\s-]/g, '').toUpperCase();

@@ -14,15 +14,21 @@ export function readTableHead(text: string): TableHead {
   return { names, samples };
 }
 
-/** Reads a table into a statement without balances, which it cannot be checked against. Throws a StatementFault that names the line. */
-export function readTable(text: string, columns: TableColumns): Statement {
+/**
+ * Reads a table into a statement without balances, which it cannot be checked against. Throws a StatementFault that names the line, and one
+ * for amounts in another currency than that of the deposits, where that is known.
+ */
+export function readTable(text: string, columns: TableColumns, currency: string | undefined): Statement {
   const { rows, names } = readRows(text);
   const { date, amount, credit, debit } = columns;
   const valuesOf = (place: number | undefined): string[] =>
     place === undefined ? [] : rows.map(({ values }) => values[place]?.trim() ?? '').filter((value) => value !== '');
   const order = columns.dateOrder ?? findOrder(valuesOf(date), names[date] ?? '');
-  const money = [amount, credit, debit].flatMap(valuesOf).map(stripAmount);
-  const sign = columns.decimalSign ?? findSign(money);
+  const money = [amount, credit, debit].flatMap(valuesOf);
+  const code = findCurrency(money);
+  if (code !== undefined && currency !== undefined && code !== currency)
+    throw new StatementFault(`The statement is in ${code}, and the deposits are in ${currency}.`);
+  const sign = columns.decimalSign ?? findSign(money.map(stripAmount));
   if (amount === undefined && (credit === undefined || debit === undefined))
     throw new StatementFault('Choose a column of amounts, or one of credits and one of debits.');
   const lines = rows.map(({ line, values }): StatementLine => {
@@ -39,7 +45,7 @@ export function readTable(text: string, columns: TableColumns): Statement {
   });
   const days = lines.map(({ bookedOn }) => bookedOn).toSorted();
   return {
-    ...{ account: '', currency: undefined, from: days[0] ?? '', to: days.at(-1) ?? '', opening: undefined, closing: undefined, lines },
+    ...{ account: '', currency: code, from: days[0] ?? '', to: days.at(-1) ?? '', opening: undefined, closing: undefined, lines },
     notes: ['A table tells no balances, so that nothing shows whether lines are missing.'],
   };
 }
@@ -104,10 +110,24 @@ const toYear = (text: string): string => (text.length === 2 ? `20${text}` : text
 /** A number with its sign before or after it, or in brackets. */
 const AMOUNT = /^(\()?([+-]?)([\d.,]+)([+-]?)(\))?$/;
 
+const CURRENCY_CODE = /\b[A-Z]{3}\b/g;
+const CURRENCY_SYMBOL = /\p{Sc}/gu;
+
+/** The code of the currency that stands beside amounts; undefined where none does. Throws a fault for two codes or two symbols. */
+function findCurrency(amounts: readonly string[]): string | undefined {
+  const [codes = [], symbols = []] = [CURRENCY_CODE, CURRENCY_SYMBOL].map((form) => [
+    ...new Set(amounts.flatMap((amount) => amount.match(form) ?? [])),
+  ]);
+  for (const found of [codes, symbols])
+    if (found.length > 1) throw new StatementFault(`The amounts are in ${found.join(' and ')}: they cannot be added up.`);
+  return codes[0];
+}
+
 /** Takes what stands beside the number away: its currency, and blanks and apostrophes between thousands. */
 const stripAmount = (value: string): string =>
   value
-    .replace(/^\p{Sc}|\p{Sc}$|\b[A-Z]{3}\b/gu, '')
+    .replace(CURRENCY_CODE, '')
+    .replace(/^\p{Sc}|\p{Sc}$/gu, '')
     .replace(/[\s'’]/g, '')
     .replace('−', '-');
 

@@ -31,13 +31,17 @@ export function readTable(text: string, columns: TableColumns, currency: string 
   const sign = columns.decimalSign ?? findSign(money.map(stripAmount));
   if (amount === undefined && (credit === undefined || debit === undefined))
     throw new StatementFault('Choose a column of amounts, or one of credits and one of debits.');
+  if (amount !== undefined && (credit !== undefined || debit !== undefined))
+    throw new StatementFault('Choose either a column of amounts, or columns of credits and debits, and not both.');
   const lines = rows.map(({ line, values }): StatementLine => {
     const place = `Line ${String(line)}`;
     const at = (column: number | undefined): string => (column === undefined ? '' : (values[column]?.trim() ?? ''));
-    const [one, paid] = amount === undefined ? [at(credit), at(debit)] : [at(amount), ''];
-    if ((one === '') === (paid === ''))
-      throw new StatementFault(`${place}: ${one === '' ? 'it has no amount' : 'it has a credit and a debit'}.`);
-    const cents = one === '' ? -absolute(readAmount(paid, sign, place)) : readAmount(one, sign, place);
+    const money = (value: string): bigint | undefined => (value === '' ? undefined : readAmount(value, sign, place));
+    const [received, paid] = [money(at(amount ?? credit)), money(at(debit))];
+    if (received === undefined && paid === undefined) throw new StatementFault(`${place}: it has no amount.`);
+    // Banks may write zero in the column that a row does not use.
+    if (received && paid) throw new StatementFault(`${place}: it has a credit and a debit.`);
+    const cents = (received ?? 0n) - absolute(paid ?? 0n);
     const bookedOn = readDate(at(date), order);
     if (bookedOn === undefined)
       throw new StatementFault(`${place}: “${at(date)}” is no date${order ? ` (${dateOrders[order].toLowerCase()})` : ''}.`);
@@ -127,7 +131,7 @@ function findCurrency(amounts: readonly string[]): string | undefined {
 const stripAmount = (value: string): string =>
   value
     .replace(CURRENCY_CODE, '')
-    .replace(/^\p{Sc}|\p{Sc}$/gu, '')
+    .replace(/(?<=^|[-+−(\s])\p{Sc}|\p{Sc}(?=$|[-+−)\s])/gu, '')
     .replace(/[\s'’]/g, '')
     .replace('−', '-');
 

@@ -333,6 +333,19 @@ test.each(['1', '2', '3', '4'])('an analyst reads a group of BAI2 with the as-of
   );
 });
 
+test('an analyst reads the pages of a statement together, and is told where the first or the last is missing', () => {
+  const page = (isLast: boolean): string => `<StmtPgntn><PgNb>1</PgNb><LastPgInd>${String(isLast)}</LastPgInd></StmtPgntn>`;
+  const first = camtStatement({ ...whole, period: page(false) }).replace('CLBD', 'ITBD');
+  const last = camtStatement({ ...whole, opening: '1.00', closing: '2.00', period: page(true) }).replace('OPBD', 'ITBD');
+  const readPages = (...pages: readonly string[]): unknown => told(readStatement(bytesOf(camtFile(pages)), NO_CHOICE));
+  expect(readPages(first, last)).toEqual(['0.00 to 2.00', '05-04 1.00', '05-04 1.00']);
+  const isCut = 'The statement to 2026-05-31 is not at its end: a page after it is missing.';
+  expect(readPages(first)).toBe(isCut);
+  expect(readPages(first.replace(page(false), ''))).toBe(isCut);
+  expect(readPages(camtStatement({ ...whole, period: page(false) }))).toBe(isCut);
+  expect(readPages(last)).toBe('The statement from 2026-05-01 begins within: a page before it is missing.');
+});
+
 test('an analyst chooses one account of several by its number, with or without blanks', () => {
   const file = camtFile([camtStatement(whole), camtStatement({ ...whole, account: 'X1', closing: '9.00', entries: [{ amount: '9.00' }] })]);
   expect(told(readStatement(bytesOf(file), { ...NO_CHOICE, account: ' x 1' }))).toEqual(['0.00 to 9.00', '05-04 9.00']);

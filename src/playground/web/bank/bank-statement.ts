@@ -23,6 +23,9 @@ export interface Statement {
   /** The booked balances in hundredths; undefined where the file tells none. */
   readonly opening: bigint | undefined;
   readonly closing: bigint | undefined;
+  /** True where the file tells that a page of the same statement comes before or after this one. */
+  readonly hasPageBefore?: boolean;
+  readonly hasPageAfter?: boolean;
   readonly lines: readonly StatementLine[];
   /** Sentences about what the file tells and the lines do not have, such as charges. */
   readonly notes: readonly string[];

@@ -81,13 +81,15 @@ function toOne(all: readonly Statement[], { account, currency }: StatementChoice
     one.from + one.to < other.from + other.to ? -1 : Number(one.from + one.to > other.from + other.to),
   );
   checkBalances(parts);
-  const [first] = parts;
-  const lines = parts.flatMap((part) => part.lines);
+  const [first, last] = [parts[0]!, parts.at(-1)!];
+  if (first.hasPageBefore) throw new StatementFault(`The statement from ${first.from} begins within: a page before it is missing.`);
+  if (last.hasPageAfter) throw new StatementFault(`The statement to ${last.to} is not at its end: a page after it is missing.`);
   return {
-    ...first!,
-    to: parts.at(-1)!.to,
-    closing: parts.at(-1)!.closing,
-    lines,
+    ...first,
+    to: last.to,
+    closing: last.closing,
+    hasPageAfter: false,
+    lines: parts.flatMap((part) => part.lines),
     notes: [...new Set(parts.flatMap((part) => part.notes))],
   };
 }

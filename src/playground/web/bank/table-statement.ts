@@ -74,7 +74,9 @@ function readRows(text: string): TableRows {
   if (rows.length === 0) throw new StatementFault('The table has a header and no line.');
   const odd = rows.find(({ values }) => values.length !== width);
   if (odd)
-    throw new StatementFault(`Line ${String(odd.line)} has ${String(odd.values.length)} values, and ${isHeader ? 'the header has' : 'most lines have'} ${String(width)}.`);
+    throw new StatementFault(
+      `Line ${String(odd.line)} has ${String(odd.values.length)} values, and ${isHeader ? 'the header has' : 'most lines have'} ${String(width)}.`,
+    );
   const names = first.values.map((name, n) => (isHeader && name.trim()) || `Column ${String(n + 1)}`);
   return { names, rows, samples: rows.slice(0, SAMPLES).map(({ values }) => values) };
 }

@@ -205,6 +205,8 @@ test('an analyst chooses the columns of a table once, and the browser remembers 
   await page.getByText('june.csv', { exact: false }).first().waitFor();
   await page.getByText('same amount, 1 day later').first().waitFor();
   expect(await dialog.count()).toBe(0);
+  const keys = await page.evaluate<string[]>(`Object.keys(localStorage).filter((key) => key.startsWith('deposit-gateway.statement.'))`);
+  expect(keys).toEqual([expect.stringMatching(/\.[\da-f]{64}$/)]);
   expect(faults).toEqual([]);
   await page.context().close();
 });

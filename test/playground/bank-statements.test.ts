@@ -315,6 +315,37 @@ test('an analyst has twenty files of each kind here', () => {
   expect([read.length, refused.length]).toEqual([20, 20]);
 });
 
+test('an analyst is told which balances a file of BAI2 does not have', () => {
+  const notesOf = (summary: string): unknown => {
+    const file = readStatement(bytesOf(bai2([{ summary, records: ['16,142,100,,,,x'], control: summary === '' ? 100 : 200 }])), NO_CHOICE);
+    return file.kind === 'read' && file.statement.notes;
+  };
+  expect(notesOf('010,100,,')).toEqual(['The file tells no closing balance.']);
+  expect(notesOf('015,100,,')).toEqual(['The file tells no opening balance.']);
+  expect(notesOf('')).toEqual(['The file tells no opening balance.', 'The file tells no closing balance.']);
+});
+
+test.each(['1', '2', '3', '4'])('an analyst reads a group of BAI2 with the as-of-date modifier %s only where it is final', (modifier) => {
+  const file = bai2(oneAccount).replace('260504,,USD,2/', `260504,,USD,${modifier}/`);
+  const interim = `Line 2: The group is interim (as-of-date modifier ${modifier}), which is not final.`;
+  expect(told(readStatement(bytesOf(file), NO_CHOICE))).toEqual(
+    modifier === '1' || modifier === '3' ? interim : ['0.00 to 1.00', '05-04 1.00 x'],
+  );
+});
+
+test('an analyst reads the pages of a statement together, and is told where the first or the last is missing', () => {
+  const page = (isLast: boolean): string => `<StmtPgntn><PgNb>1</PgNb><LastPgInd>${String(isLast)}</LastPgInd></StmtPgntn>`;
+  const first = camtStatement({ ...whole, period: page(false) }).replace('CLBD', 'ITBD');
+  const last = camtStatement({ ...whole, opening: '1.00', closing: '2.00', period: page(true) }).replace('OPBD', 'ITBD');
+  const readPages = (...pages: readonly string[]): unknown => told(readStatement(bytesOf(camtFile(pages)), NO_CHOICE));
+  expect(readPages(first, last)).toEqual(['0.00 to 2.00', '05-04 1.00', '05-04 1.00']);
+  const isCut = 'The statement to 2026-05-31 is not at its end: a page after it is missing.';
+  expect(readPages(first)).toBe(isCut);
+  expect(readPages(first.replace(page(false), ''))).toBe(isCut);
+  expect(readPages(camtStatement({ ...whole, period: page(false) }))).toBe(isCut);
+  expect(readPages(last)).toBe('The statement from 2026-05-01 begins within: a page before it is missing.');
+});
+
 test('an analyst chooses one account of several by its number, with or without blanks', () => {
   const file = camtFile([camtStatement(whole), camtStatement({ ...whole, account: 'X1', closing: '9.00', entries: [{ amount: '9.00' }] })]);
   expect(told(readStatement(bytesOf(file), { ...NO_CHOICE, account: ' x 1' }))).toEqual(['0.00 to 9.00', '05-04 9.00']);

@@ -65,6 +65,8 @@ function readGroup(reader: RecordReader): Group {
     const does = groupStatuses[status] ?? `has the unknown status “${status}” for`;
     throw faultAt(header, `The group ${does} what another file tells. Only a group that adds (status 1) can be read.`);
   }
+  if (['1', '3'].includes(valueOf(header, 6)))
+    throw faultAt(header, `The group is interim (as-of-date modifier ${valueOf(header, 6)}), which is not final.`);
   const day = readDay(valueOf(header, 3), header);
   const currency = valueOf(header, 5) || 'USD';
   const statements: Statement[] = [];
@@ -126,11 +128,14 @@ function readAccount(reader: RecordReader, day: string, groupCurrency: string): 
     return units === undefined ? undefined : toCents(units, header);
   };
   checkSummary(header, lines, told('100'), told('400'));
-  const opening = told('010');
+  const [opening, closing] = [told('010'), told('015')];
   return {
     statement: {
-      ...{ account, currency, from: day, to: day, opening, closing: told('015'), lines },
-      notes: opening === undefined ? ['The file tells no opening balance.'] : [],
+      ...{ account, currency, from: day, to: day, opening, closing, lines },
+      notes: [
+        ...(opening === undefined ? ['The file tells no opening balance.'] : []),
+        ...(closing === undefined ? ['The file tells no closing balance.'] : []),
+      ],
     },
     sum,
     records,

@@ -16,13 +16,16 @@ export interface StatementLine {
 export interface Statement {
   /** The number of the account; empty for a table, which names none. */
   readonly account: string;
-  /** The code of ISO 4217; undefined for a table, which names none. */
+  /** The code of ISO 4217; undefined for a table whose amounts name none. */
   readonly currency: string | undefined;
   readonly from: string;
   readonly to: string;
   /** The booked balances in hundredths; undefined where the file tells none. */
   readonly opening: bigint | undefined;
   readonly closing: bigint | undefined;
+  /** True where the file tells that a page of the same statement comes before or after this one. */
+  readonly hasPageBefore?: boolean;
+  readonly hasPageAfter?: boolean;
   readonly lines: readonly StatementLine[];
   /** Sentences about what the file tells and the lines do not have, such as charges. */
   readonly notes: readonly string[];

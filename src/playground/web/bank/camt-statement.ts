@@ -61,6 +61,8 @@ function readStatement(statement: XmlElement, place: string): Statement {
     to: readDay(statement, 'FrToDt', place, 'ToDtTm') ?? days.at(-1) ?? '',
     opening: opening.cents,
     closing: closing.cents,
+    hasPageBefore: opening.code === 'ITBD',
+    hasPageAfter: closing.code === 'ITBD' || ['false', '0'].includes(textAt(statement, 'StmtPgntn', 'LastPgInd')),
     lines: lines.map(({ status: _status, charges: _charges, ...line }) => line),
     notes: [
       ...(charges > 0n

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { ModalDialog } from '../dialogs/modal-dialog';
-import { dateOrders, decimalSigns, type TableColumns, type TableHead } from './table-columns';
+import { dateOrders, decimalSigns, guessColumns, type TableColumns, type TableHead } from './table-columns';
 
 interface ColumnsDialogProps {
   readonly head: TableHead;
@@ -11,29 +11,12 @@ interface ColumnsDialogProps {
   readonly onClose: () => void;
 }
 
-/** The place of the first column whose name has one of these words, in the languages of the banks that we have seen. */
-const find = ({ names }: TableHead, words: RegExp): number | undefined => {
-  const at = names.findIndex((name) => words.test(name));
-  return at < 0 ? undefined : at;
-};
-
-/** Guesses the columns by their names. The person sees and confirms them. */
-const guess = (head: TableHead): TableColumns => {
-  const [credit, debit] = [find(head, /credit|deposit|haben|paid in/i), find(head, /debit|withdrawal|soll|paid out/i)];
-  const amount = find(head, /amount|betrag|montant/i) ?? (credit === undefined || debit === undefined ? 1 : undefined);
-  return {
-    ...{ date: find(head, /book|buchung/i) ?? find(head, /date|datum|tag/i) ?? 0, amount },
-    ...(amount === undefined ? { credit, debit } : { credit: undefined, debit: undefined }),
-    ...{ text: find(head, /text|descri|memo|zweck|details|payee/i), dateOrder: undefined, decimalSign: undefined },
-  };
-};
-
 const NONE = '';
 const ITSELF = 'As the values say';
 
 /** Asks which columns of a table are the date, the amount and the text. */
 export function ColumnsDialog({ head, columns, fault, onChoose, onClose }: ColumnsDialogProps) {
-  const [chosen, setChosen] = useState(() => columns ?? guess(head));
+  const [chosen, setChosen] = useState(() => columns ?? guessColumns(head));
   const { names, samples } = head;
   const choose = (more: Partial<TableColumns>): void => setChosen((before) => ({ ...before, ...more }));
   const field = (label: string, name: 'date' | 'amount' | 'credit' | 'debit' | 'text', isNeeded = false) => (

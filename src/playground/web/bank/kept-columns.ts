@@ -1,7 +1,9 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { dateOrders, decimalSigns, type TableColumns, type TableHead } from './table-columns';
 
-/** The columns of a table are known by its header: the names of columns, and nothing of its rows. */
-const keyOf = ({ names }: TableHead): string => `deposit-gateway.statement.${names.join('|')}`;
+/** The columns of a table are known by the SHA-256 of its header, so that no text of a file is kept. */
+const keyOf = ({ names }: TableHead): string => `deposit-gateway.statement.${bytesToHex(sha256(utf8ToBytes(JSON.stringify(names))))}`;
 
 /** Reads the columns that somebody chose for a header before. One that cannot be read is as good as none. */
 export function readKeptColumns(head: TableHead): TableColumns | undefined {

@@ -33,7 +33,7 @@ export function readStatement(bytes: Uint8Array, choice: StatementChoice): ReadF
     if (/^\s*01,/.test(text)) return { kind: 'read', statement: toOne(readBai2(text), choice) };
     if (text.includes('\0')) throw new StatementFault('The file is neither CAMT.053 nor BAI2, and no text either.');
     if (!choice.columns) return { kind: 'table', head: readTableHead(text) };
-    return { kind: 'read', statement: readTable(text, choice.columns) };
+    return { kind: 'read', statement: readOneTable(text, choice, choice.columns) };
   } catch (error) {
     if (error instanceof StatementFault) return { kind: 'refused', reason: error.message };
     throw error;
@@ -56,6 +56,13 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
+function readOneTable(text: string, { account, currency }: StatementChoice, columns: TableColumns): Statement {
+  const table = readTable(text, columns, currency);
+  return account.trim() === ''
+    ? table
+    : { ...table, notes: [...table.notes, 'A table names no account, so that the account was not checked.'] };
+}
+
 const plain = (account: string): string => account.replace(/[\s-]/g, '').toUpperCase();
 
 /** Makes one statement of those of the chosen account, which must follow each other without a gap. */
@@ -74,13 +81,15 @@ function toOne(all: readonly Statement[], { account, currency }: StatementChoice
     one.from + one.to < other.from + other.to ? -1 : Number(one.from + one.to > other.from + other.to),
   );
   checkBalances(parts);
-  const [first] = parts;
-  const lines = parts.flatMap((part) => part.lines);
+  const [first, last] = [parts[0]!, parts.at(-1)!];
+  if (first.hasPageBefore) throw new StatementFault(`The statement from ${first.from} begins within: a page before it is missing.`);
+  if (last.hasPageAfter) throw new StatementFault(`The statement to ${last.to} is not at its end: a page after it is missing.`);
   return {
-    ...first!,
-    to: parts.at(-1)!.to,
-    closing: parts.at(-1)!.closing,
-    lines,
+    ...first,
+    to: last.to,
+    closing: last.closing,
+    hasPageAfter: false,
+    lines: parts.flatMap((part) => part.lines),
     notes: [...new Set(parts.flatMap((part) => part.notes))],
   };
 }

@@ -24,3 +24,23 @@ export interface TableColumns {
   readonly dateOrder: DateOrder | undefined;
   readonly decimalSign: DecimalSign | undefined;
 }
+
+/** The place of the first column whose name has one of these words, in the languages of the banks that we have seen. */
+const find = ({ names }: TableHead, words: RegExp): number | undefined => {
+  const at = names.findIndex((name) => words.test(name));
+  return at < 0 ? undefined : at;
+};
+
+/** Guesses the columns by their names. The person sees and confirms them. */
+export function guessColumns(head: TableHead): TableColumns {
+  const [credit, debit] = [find(head, /credit|deposit|haben|paid in/i), find(head, /debit|withdrawal|soll|paid out/i)];
+  // One column for both, such as “Credit/Debit”, has the direction and no amount.
+  const isPair = credit !== undefined && debit !== undefined && credit !== debit;
+  return {
+    date: find(head, /book|buchung/i) ?? find(head, /date|datum|tag/i) ?? 0,
+    ...(isPair
+      ? { amount: undefined, credit, debit }
+      : { amount: find(head, /amount|betrag|montant/i) ?? 1, credit: undefined, debit: undefined }),
+    ...{ text: find(head, /text|descri|memo|zweck|details|payee/i), dateOrder: undefined, decimalSign: undefined },
+  };
+}

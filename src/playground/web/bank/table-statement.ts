@@ -14,24 +14,34 @@ export function readTableHead(text: string): TableHead {
   return { names, samples };
 }
 
-/** Reads a table into a statement without balances, which it cannot be checked against. Throws a StatementFault that names the line. */
-export function readTable(text: string, columns: TableColumns): Statement {
+/**
+ * Reads a table into a statement without balances, which it cannot be checked against. Throws a StatementFault that names the line, and one
+ * for amounts in another currency than that of the deposits, where that is known.
+ */
+export function readTable(text: string, columns: TableColumns, currency: string | undefined): Statement {
   const { rows, names } = readRows(text);
   const { date, amount, credit, debit } = columns;
   const valuesOf = (place: number | undefined): string[] =>
     place === undefined ? [] : rows.map(({ values }) => values[place]?.trim() ?? '').filter((value) => value !== '');
   const order = columns.dateOrder ?? findOrder(valuesOf(date), names[date] ?? '');
-  const money = [amount, credit, debit].flatMap(valuesOf).map(stripAmount);
-  const sign = columns.decimalSign ?? findSign(money);
+  const money = [amount, credit, debit].flatMap(valuesOf);
+  const code = findCurrency(money);
+  if (code !== undefined && currency !== undefined && code !== currency)
+    throw new StatementFault(`The statement is in ${code}, and the deposits are in ${currency}.`);
+  const sign = columns.decimalSign ?? findSign(money.map(stripAmount));
   if (amount === undefined && (credit === undefined || debit === undefined))
     throw new StatementFault('Choose a column of amounts, or one of credits and one of debits.');
+  if (amount !== undefined && (credit !== undefined || debit !== undefined))
+    throw new StatementFault('Choose either a column of amounts, or columns of credits and debits, and not both.');
   const lines = rows.map(({ line, values }): StatementLine => {
     const place = `Line ${String(line)}`;
     const at = (column: number | undefined): string => (column === undefined ? '' : (values[column]?.trim() ?? ''));
-    const [one, paid] = amount === undefined ? [at(credit), at(debit)] : [at(amount), ''];
-    if ((one === '') === (paid === ''))
-      throw new StatementFault(`${place}: ${one === '' ? 'it has no amount' : 'it has a credit and a debit'}.`);
-    const cents = one === '' ? -absolute(readAmount(paid, sign, place)) : readAmount(one, sign, place);
+    const money = (value: string): bigint | undefined => (value === '' ? undefined : readAmount(value, sign, place));
+    const [received, paid] = [money(at(amount ?? credit)), money(at(debit))];
+    if (received === undefined && paid === undefined) throw new StatementFault(`${place}: it has no amount.`);
+    // Banks may write zero in the column that a row does not use.
+    if (received && paid) throw new StatementFault(`${place}: it has a credit and a debit.`);
+    const cents = (received ?? 0n) - absolute(paid ?? 0n);
     const bookedOn = readDate(at(date), order);
     if (bookedOn === undefined)
       throw new StatementFault(`${place}: “${at(date)}” is no date${order ? ` (${dateOrders[order].toLowerCase()})` : ''}.`);
@@ -39,12 +49,15 @@ export function readTable(text: string, columns: TableColumns): Statement {
   });
   const days = lines.map(({ bookedOn }) => bookedOn).toSorted();
   return {
-    ...{ account: '', currency: undefined, from: days[0] ?? '', to: days.at(-1) ?? '', opening: undefined, closing: undefined, lines },
+    ...{ account: '', currency: code, from: days[0] ?? '', to: days.at(-1) ?? '', opening: undefined, closing: undefined, lines },
     notes: ['A table tells no balances, so that nothing shows whether lines are missing.'],
   };
 }
 
-/** Finds the rows below the header, which is the first record with as many values as most of them: banks write lines of their own above it. */
+/**
+ * Finds the rows below the header, which is the first record with as many values as most of them: banks write lines of their own above it.
+ * Where a value of that record is a date or an amount, it is a row, and the table has no header.
+ */
 function readRows(text: string): TableRows {
   const { data, errors } = parse<string[]>(text, { skipEmptyLines: false });
   const [quotes] = errors.filter(({ type }) => type === 'Quotes');
@@ -54,20 +67,26 @@ function readRows(text: string): TableRows {
   for (const { values } of records) counts.set(values.length, (counts.get(values.length) ?? 0) + 1);
   const [width = 0] = [...counts].toSorted(([, one], [, other]) => other - one)[0] ?? [];
   const place = records.findIndex(({ values }) => values.length === width);
-  const header = records[place];
-  const rows = records.slice(place + 1);
-  if (!header || width < 2) throw new StatementFault('The file is neither CAMT.053 nor BAI2, and no table with columns either.');
+  const first = records[place];
+  const isHeader = !first?.values.some(isDateOrAmount);
+  const rows = isHeader ? records.slice(place + 1) : records;
+  if (!first || width < 2) throw new StatementFault('The file is neither CAMT.053 nor BAI2, and no table with columns either.');
   if (rows.length === 0) throw new StatementFault('The table has a header and no line.');
   const odd = rows.find(({ values }) => values.length !== width);
   if (odd)
-    throw new StatementFault(`Line ${String(odd.line)} has ${String(odd.values.length)} values, and the header has ${String(width)}.`);
-  const names = header.values.map((name, n) => name.trim() || `Column ${String(n + 1)}`);
+    throw new StatementFault(
+      `Line ${String(odd.line)} has ${String(odd.values.length)} values, and ${isHeader ? 'the header has' : 'most lines have'} ${String(width)}.`,
+    );
+  const names = first.values.map((name, n) => (isHeader && name.trim()) || `Column ${String(n + 1)}`);
   return { names, rows, samples: rows.slice(0, SAMPLES).map(({ values }) => values) };
 }
 
 /** The forms of dates: the year first, or last after two numbers. */
 const YEAR_FIRST = /^(\d{4})([-/.]?)(\d{2})\2(\d{2})$/;
 const YEAR_LAST = /^(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})$/;
+
+const isDateOrAmount = (value: string): boolean =>
+  [YEAR_FIRST, YEAR_LAST].some((form) => form.test(value.trim())) || AMOUNT.test(stripAmount(value));
 
 /** The order of day and month that a column says by itself; undefined where the year comes first. Throws a fault where it says none. */
 function findOrder(values: readonly string[], name: string): DateOrder | undefined {
@@ -94,10 +113,27 @@ function readDate(value: string, order: DateOrder | undefined): string | undefin
 
 const toYear = (text: string): string => (text.length === 2 ? `20${text}` : text);
 
+/** A number with its sign before or after it, or in brackets. */
+const AMOUNT = /^(\()?([+-]?)([\d.,]+)([+-]?)(\))?$/;
+
+const CURRENCY_CODE = /\b[A-Z]{3}\b/g;
+const CURRENCY_SYMBOL = /\p{Sc}/gu;
+
+/** The code of the currency that stands beside amounts; undefined where none does. Throws a fault for two codes or two symbols. */
+function findCurrency(amounts: readonly string[]): string | undefined {
+  const [codes = [], symbols = []] = [CURRENCY_CODE, CURRENCY_SYMBOL].map((form) => [
+    ...new Set(amounts.flatMap((amount) => amount.match(form) ?? [])),
+  ]);
+  for (const found of [codes, symbols])
+    if (found.length > 1) throw new StatementFault(`The amounts are in ${found.join(' and ')}: they cannot be added up.`);
+  return codes[0];
+}
+
 /** Takes what stands beside the number away: its currency, and blanks and apostrophes between thousands. */
 const stripAmount = (value: string): string =>
   value
-    .replace(/^\p{Sc}|\p{Sc}$|\b[A-Z]{3}\b/gu, '')
+    .replace(CURRENCY_CODE, '')
+    .replace(/(?<=^|[-+−(\s])\p{Sc}|\p{Sc}(?=$|[-+−)\s])/gu, '')
     .replace(/[\s'’]/g, '')
     .replace('−', '-');
 
@@ -125,7 +161,7 @@ function findSign(values: readonly string[]): DecimalSign {
 /** Reads a signed amount: a minus before or after it, or brackets around it. */
 function readAmount(value: string, sign: DecimalSign, place: string): bigint {
   const text = stripAmount(value);
-  const [, bracket, before = '', number = '', after = '', close] = /^(\()?([+-]?)([\d.,]+)([+-]?)(\))?$/.exec(text) ?? [];
+  const [, bracket, before = '', number = '', after = '', close] = AMOUNT.exec(text) ?? [];
   const isNegative = before === '-' || after === '-' || bracket !== undefined;
   const [group, point] = sign === 'point' ? [',', '.'] : ['.', ','];
   const [whole = '', decimals, ...more] = number.split(point);

@@ -42,7 +42,8 @@ export function HandDialog({ first, tie, input, currency, onTie, onClose }: Hand
     return all.toSorted((one, other) => distance(one) - distance(other));
   }, [all, own, first.side]);
   const isFound = (choice: Choice): boolean => `${choice.date} ${writeCents(choice.cents)} ${choice.text}`.toLowerCase().includes(wanted);
-  const found = shown.filter((choice) => chosen.has(keyOf(choice)) || isFound(choice));
+  const taken = shown.filter((choice) => chosen.has(keyOf(choice)));
+  const found = shown.filter((choice) => !chosen.has(keyOf(choice)) && isFound(choice));
   const group: TiedPlaces = { lines: placesOf(all, chosen, 'lines'), deposits: placesOf(all, chosen, 'deposits') };
   const difference = differenceOf(group, input);
   const isWhole = difference === 0n && group.lines.length > 0 && group.deposits.length > 0;
@@ -58,7 +59,7 @@ export function HandDialog({ first, tie, input, currency, onTie, onClose }: Hand
             <input value={typed} onChange={({ target }) => setTyped(target.value)} placeholder="A date, an amount or a text" />
           </label>
           <ul className="bank-choices" aria-label="Lines and deposits">
-            {found.slice(0, MOST_SHOWN).map((choice) => (
+            {[...taken, ...found.slice(0, MOST_SHOWN)].map((choice) => (
               <li key={keyOf(choice)}>
                 <label>
                   <input type="checkbox" checked={chosen.has(keyOf(choice))} onChange={() => toggle(keyOf(choice))} />

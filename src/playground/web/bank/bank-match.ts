@@ -13,6 +13,10 @@ export interface BankDeposit {
 export const lineDates = { bookedOn: 'Booking date', valuedOn: 'Value date' } as const;
 export type LineDate = keyof typeof lineDates;
 
+/** The day of a line by the date that was chosen, as `YYYY-MM-DD`. A line without a value date has that of its booking. */
+export const dayOf = ({ bookedOn, valuedOn }: Pick<StatementLine, LineDate>, lineDate: LineDate): string =>
+  lineDate === 'valuedOn' ? (valuedOn ?? bookedOn) : bookedOn;
+
 export interface MatchChoice {
   /** The most days between a deposit and its line. */
   readonly days: number;
@@ -88,10 +92,8 @@ export function matchStatement(lines: readonly StatementLine[], deposits: readon
   };
   const isReceived = (side: Side, place: number): boolean => reasons[side][place] === 'none';
   const received = new Map(
-    lines.flatMap(({ cents, bookedOn, valuedOn }, place) =>
-      isReceived('lines', place)
-        ? [[place, { cents, day: toDay(lineDate === 'valuedOn' ? (valuedOn ?? bookedOn) : bookedOn) }] as const]
-        : [],
+    lines.flatMap((line, place) =>
+      isReceived('lines', place) ? [[place, { cents: line.cents, day: toDay(dayOf(line, lineDate)) }] as const] : [],
     ),
   );
   // A deposit of less than zero, such as refunds, is no line of its own, but it may be a part of one.

@@ -6,7 +6,7 @@ import type { TableClient } from '../rows/table-client';
 import { askGateway } from '../session/gateway-client';
 import type { KeptTable, LoadedTable, RowSource, TableColumn } from '../values/table-types';
 import type { BankClient } from './bank-client';
-import type { BankTie, LineDate, TiedPlaces } from './bank-match';
+import type { BankTie, TiedPlaces } from './bank-match';
 import {
   centsOf,
   findChanges,
@@ -39,7 +39,6 @@ export interface TiedReport {
 export interface PinnedTie extends TieInput {
   readonly fileName: string;
   readonly address: string;
-  readonly lineDate: LineDate;
   readonly byHand: readonly TiedPlaces[];
 }
 
@@ -143,16 +142,15 @@ export function useBankTie(
       }),
     );
     keeping.then((kept) => {
-      if (!isGone) setLists({ of: shown, lists: Object.fromEntries(kept) as Record<ListName, ShownList> });
+      if (isGone) kept.forEach(([, { table }]) => void tables.drop(table.id));
+      else setLists({ of: shown, lists: Object.fromEntries(kept) as Record<ListName, ShownList> });
     }, showBoundary);
     return () => {
       isGone = true;
-      keeping.then(
-        (kept) => kept.forEach(([, { table }]) => void tables.drop(table.id)),
-        () => undefined,
-      );
     };
   }, [shown, changes, tables, showBoundary]);
+  // Lists stay on the page until the next ones have taken their place.
+  useEffect(() => () => lists && Object.values(lists.lists).forEach(({ table }) => void tables.drop(table.id)), [lists, tables]);
 
   const tieAgain = useCallback(() => {
     if (!pinned || !newer) return;

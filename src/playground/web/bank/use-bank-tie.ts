@@ -7,6 +7,8 @@ import { askGateway } from '../session/gateway-client';
 import type { KeptTable, LoadedTable, RowSource, TableColumn } from '../values/table-types';
 import type { BankClient } from './bank-client';
 import type { BankTie, TiedPlaces } from './bank-match';
+import type { TieChoices } from './statement-form';
+import type { TableHead } from './table-columns';
 import {
   centsOf,
   findChanges,
@@ -40,6 +42,21 @@ export interface PinnedTie extends TieInput {
   readonly fileName: string;
   readonly address: string;
   readonly byHand: readonly TiedPlaces[];
+}
+
+/** A file as somebody chose it. */
+export interface ChosenFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** The head of a table, by which its columns are chosen. */
+  readonly head?: TableHead;
+}
+
+/** The whole tie, with what it was made of, while the page shows something else. */
+export interface KeptTie {
+  readonly pinned: PinnedTie | undefined;
+  readonly file: ChosenFile | undefined;
+  readonly choices: TieChoices;
 }
 
 interface NewerBooks {
@@ -91,12 +108,13 @@ export function useBankTie(
     };
   }, [bank, pinned, showBoundary]);
 
-  // Deposits of another period are other ones, and so are ties that somebody made of them.
+  // Deposits of another period are other ones. Ties that somebody made stay where all of their deposits do.
   const { address, provision, source, columns, isPast } = report;
   useEffect(() => {
     if (!pinned || pinned.address === address) return;
     readDeposits(report).then((deposits) => {
-      setPinned({ ...pinned, address, deposits, version: report.table.version, byHand: [] });
+      const now = { ...pinned, address, deposits, version: report.table.version };
+      setPinned({ ...now, byHand: keepByHand(pinned.byHand, pinned, now) });
       setNewer(undefined);
     }, showBoundary);
   }, [pinned, address, report, setPinned, showBoundary]);
@@ -158,10 +176,12 @@ export function useBankTie(
     setPinned({ ...now, byHand: keepByHand(pinned.byHand, pinned, now) });
     setNewer(undefined);
   }, [pinned, newer, setPinned]);
-  const isShown = shown !== undefined && shown.of === pinned;
+  // Until the next lists are there, the former ones are shown and nothing is done with them.
+  const isCurrent = lists !== undefined && lists.of === shown && shown.of === pinned;
   return {
-    tie: isShown ? shown.tie : undefined,
-    lists: lists?.of === shown && isShown ? lists?.lists : undefined,
+    shown: lists?.of,
+    tie: isCurrent ? lists.of.tie : undefined,
+    lists: lists?.lists,
     changes,
     newerVersion: newer?.version,
     tieAgain,

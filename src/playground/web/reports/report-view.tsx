@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { Disclosure, DisclosurePanel, Button, Heading, type Key } from 'react-aria-components';
 import { findToday, isPeriodName } from '../../../values/periods';
 import { copyText } from '../look/clipboard';
-import type { PinnedTie } from '../bank/use-bank-tie';
+import type { KeptTie } from '../bank/use-bank-tie';
 import type { SavedReport } from '../dialogs/saved-reports';
 import type { OpenedReport } from '../values/saved-names';
 import type { SavedReports } from '../dialogs/use-saved-reports';
@@ -99,7 +99,7 @@ export function ReportView({
   // The chart stays in front when another period is chosen.
   const [tab, setTab] = useState<Key>('table');
   const kept = useRef<KeptView>({});
-  const keptTie = useRef<PinnedTie>(undefined);
+  const keptTie = useRef<KeptTie>(undefined);
   useEffect(() => setCopied({ text: '', isFault: false }), [choices]);
   const linkable = useMemo(
     () => plan && [...plan.columns, ...(linked ? toLinkedColumns(linked, plan.choices, plan.columns) : [])],

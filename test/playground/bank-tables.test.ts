@@ -19,3 +19,9 @@ test('an analyst who ties by value dates reads the distance from the value date,
   expect(toLists(tie, input, new Map()).matched.rows[0]).toContain('same amount, 1 day later');
   expect(toFacts(tie, input, 'may.xml')).toContainEqual({ name: 'Date of a line', value: 'Value date', kind: 'text' });
 });
+
+test('an analyst reads of a line near the edge of the period that its deposit may be outside, and of others that there is none', () => {
+  const lines = ['2026-05-02', '2026-05-15', '2026-05-29'].map((bookedOn) => ({ ...line, bookedOn }));
+  const period = { startDate: '2026-05-01', endDate: '2026-05-31' };
+  expect(matchStatement(lines, [], { days: 3, lineDate: 'bookedOn', byHand: [], period }).lines).toEqual(['edge', 'none', 'edge']);
+});

@@ -75,13 +75,14 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
     setQuestion(undefined);
     const deposits = await readDeposits(report);
     const { amount, days, lineDate } = choices;
-    const { address, table } = report;
+    const { address, period, table } = report;
     setPinned({
       statement: found.statement,
       deposits,
       version: table.version,
       fileName: chosen.name,
       address,
+      period,
       amount,
       days,
       lineDate,

@@ -60,6 +60,7 @@ export function centsOf(deposit: BookedDeposit, amount: BankAmount): bigint {
 /** The parts of the rest, in words. */
 const remainders = {
   'no deposit': ['none'],
+  'near the edge of the period': ['edge'],
   unclear: ['several', 'sums', 'shared'],
   'too many sums to try': ['too-many'],
   'paid out': ['paid-out'],
@@ -96,6 +97,8 @@ function explain(reason: LeftReason, days: number): string {
   switch (reason) {
     case 'none':
       return `No such amount and no such sum ${near}.`;
+    case 'edge':
+      return 'Its days reach outside the period of the report.';
     case 'several':
       return `Unclear: several of this amount ${near}.`;
     case 'sums':

@@ -6,7 +6,7 @@ import type { TableClient } from '../rows/table-client';
 import { askGateway } from '../session/gateway-client';
 import type { KeptTable, LoadedTable, RowSource, TableColumn } from '../values/table-types';
 import type { BankClient } from './bank-client';
-import type { BankTie, TiedPlaces } from './bank-match';
+import type { BankTie, DaySpan, TiedPlaces } from './bank-match';
 import type { TieChoices } from './statement-form';
 import type { TableHead } from './table-columns';
 import {
@@ -33,6 +33,8 @@ export interface TiedReport {
   readonly source: RowSource;
   /** The choices of the report, as an address: deposits of others are other deposits. */
   readonly address: string;
+  /** The days of the deposits. */
+  readonly period: DaySpan;
   /** True for a report of a past state, which never changes. */
   readonly isPast: boolean;
 }
@@ -41,6 +43,7 @@ export interface TiedReport {
 export interface PinnedTie extends TieInput {
   readonly fileName: string;
   readonly address: string;
+  readonly period: DaySpan;
   readonly byHand: readonly TiedPlaces[];
 }
 
@@ -98,9 +101,9 @@ export function useBankTie(
   useEffect(() => {
     if (!pinned) return undefined;
     let isGone = false;
-    const { statement, deposits, amount, days, lineDate, byHand } = pinned;
+    const { statement, deposits, amount, days, lineDate, byHand, period } = pinned;
     const own = deposits.map((deposit) => ({ date: deposit.date, cents: centsOf(deposit, amount) }));
-    bank.match(statement.lines, own, { days, lineDate, byHand }).then((tie) => {
+    bank.match(statement.lines, own, { days, lineDate, byHand, period }).then((tie) => {
       if (!isGone) setShown({ of: pinned, tie });
     }, showBoundary);
     return () => {
@@ -113,7 +116,7 @@ export function useBankTie(
   useEffect(() => {
     if (!pinned || pinned.address === address) return;
     readDeposits(report).then((deposits) => {
-      const now = { ...pinned, address, deposits, version: report.table.version };
+      const now = { ...pinned, address, period: report.period, deposits, version: report.table.version };
       setPinned({ ...now, byHand: keepByHand(pinned.byHand, pinned, now) });
       setNewer(undefined);
     }, showBoundary);

@@ -146,7 +146,7 @@ export function ReportOutcome({
     () =>
       tiesToBank && {
         ...{ provision, client, table, columns: plan.columns, source: toListSource(plan) },
-        ...{ address: toAddress(choices), isPast: choices.state !== '' },
+        ...{ address: toAddress(choices), period: plan.period, isPast: choices.state !== '' },
       },
     [tiesToBank, provision, client, table, plan, choices],
   );

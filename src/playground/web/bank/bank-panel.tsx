@@ -1,5 +1,5 @@
-import { useEffect, useMemo, useState } from 'react';
-import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { Tab, TabList, TabPanel, Tabs, type Key } from 'react-aria-components';
 import { saveFile } from '../files/download';
 import { useTableClient } from '../rows/table-client';
 import { DataTable } from '../tables/data-table';
@@ -10,10 +10,10 @@ import { DEMO_ORGANIZATION, writeDemoStatement } from './demo-statement';
 import { HandDialog } from './hand-dialog';
 import { keepColumns, readKeptColumns } from './kept-columns';
 import { StatementForm, type TieChoices } from './statement-form';
-import type { TableColumns, TableHead } from './table-columns';
+import type { TableColumns } from './table-columns';
 import { TieSummary } from './tie-summary';
-import { differenceOf, listTitles, toFacts, type ListName } from './tie-lists';
-import { readDeposits, useBankTie, type PinnedTie, type TiedReport } from './use-bank-tie';
+import { differenceOf, keepByHand, listTitles, toFacts, type ListName } from './tie-lists';
+import { readDeposits, useBankTie, type ChosenFile, type KeptTie, type TiedReport } from './use-bank-tie';
 
 interface BankPanelProps {
   readonly report: TiedReport;
@@ -21,16 +21,9 @@ interface BankPanelProps {
   /** The currency of the organization, which a statement must have. */
   readonly currency: string | null | undefined;
   /** Holds the tie while the results of the report change. */
-  readonly kept: { current: PinnedTie | undefined };
+  readonly kept: { current: KeptTie | undefined };
   /** The name of the report's files, without what they end in. */
   readonly fileName: string;
-}
-
-interface ChosenFile {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-  /** The head of a table, by which its columns are chosen. */
-  readonly head?: TableHead;
 }
 
 interface ColumnsQuestion {
@@ -42,19 +35,25 @@ interface ColumnsQuestion {
 export default function BankPanel({ report, organization, currency, kept, fileName }: BankPanelProps) {
   const bank = useBankClient();
   const tables = useTableClient(report.provision);
-  const [pinned, setPinned] = useState(kept.current);
+  const [pinned, setPinned] = useState(kept.current?.pinned);
+  const [choices, setChoices] = useState<TieChoices>(
+    kept.current?.choices ?? { account: '', amount: 'net', days: 3, lineDate: 'bookedOn' },
+  );
+  const [file, setFile] = useState<ChosenFile | undefined>(kept.current?.file);
   useEffect(() => {
-    kept.current = pinned;
-  }, [kept, pinned]);
-  const [choices, setChoices] = useState<TieChoices>(() => ({
-    account: '',
-    ...{ amount: pinned?.amount ?? 'net', days: pinned?.days ?? 3, lineDate: pinned?.lineDate ?? 'bookedOn' },
-  }));
-  const [file, setFile] = useState<ChosenFile>();
+    kept.current = { pinned, file, choices };
+  }, [kept, pinned, file, choices]);
+  const [list, setList] = useState<Key>('matched');
+  const tabs = useRef<HTMLDivElement>(null);
   const [question, setQuestion] = useState<ColumnsQuestion>();
   const [first, setFirst] = useState<{ readonly side: 'lines' | 'deposits'; readonly place: number }>();
   const [message, setMessage] = useState({ text: '', isFault: false });
-  const { tie, lists, changes, newerVersion, tieAgain } = useBankTie(pinned, setPinned, { bank, tables, report });
+  const { shown, tie, lists, changes, newerVersion, tieAgain } = useBankTie(pinned, setPinned, { bank, tables, report });
+
+  // A list that takes the place of another one takes the focus with it.
+  useEffect(() => {
+    if (document.activeElement === document.body) tabs.current?.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus();
+  }, [lists]);
 
   const read = async (chosen: ChosenFile, account: string, columns?: TableColumns): Promise<void> => {
     const found = await bank.read(chosen.bytes, { account, currency: currency ?? undefined, columns });
@@ -76,13 +75,14 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
     setQuestion(undefined);
     const deposits = await readDeposits(report);
     const { amount, days, lineDate } = choices;
-    const { address, table } = report;
+    const { address, period, table } = report;
     setPinned({
       statement: found.statement,
       deposits,
       version: table.version,
       fileName: chosen.name,
       address,
+      period,
       amount,
       days,
       lineDate,
@@ -110,8 +110,11 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
   const change = (next: TieChoices): void => {
     setChoices(next);
     const { amount, days, lineDate } = next;
-    // A group that was tied by hand has equal sums of one amount alone.
-    if (pinned) setPinned({ ...pinned, amount, days, lineDate, byHand: amount === pinned.amount ? pinned.byHand : [] });
+    if (pinned) {
+      const now = { ...pinned, amount, days, lineDate };
+      // Sums of one amount need not be equal in the other one.
+      setPinned({ ...now, byHand: keepByHand(pinned.byHand, pinned, now) });
+    }
     if (file && next.account !== choices.account) tryTo(() => read({ name: file.name, bytes: file.bytes }, next.account));
   };
   const save = (): void =>
@@ -143,9 +146,9 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
   const nameRow = useMemo(() => {
     const named = (row: Row): string => `${String(row[0])}: match by hand`;
     const undo = (row: Row): string | undefined =>
-      tie?.groups[Number(row.at(-1))]?.kind === 'hand' ? `match ${String(row[0])}: take it apart` : undefined;
+      shown?.tie.groups[Number(row.at(-1))]?.kind === 'hand' ? `match ${String(row[0])}: take it apart` : undefined;
     return { bank: named, here: named, matched: undo };
-  }, [tie]);
+  }, [shown]);
   return (
     <div className="bank-panel">
       <StatementForm {...{ choices }} fileName={pinned?.fileName} onChoose={choose} onChange={change}>
@@ -176,13 +179,13 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
       <p role="status" className={pinned ? 'hidden-text' : undefined}>
         {!message.isFault && message.text}
       </p>
-      {pinned && tie && <TieSummary {...{ pinned, tie, currency, changes, newerVersion }} onTieAgain={tieAgain} />}
+      {pinned && shown && <TieSummary {...{ currency, changes, newerVersion }} pinned={shown.of} tie={shown.tie} onTieAgain={tieAgain} />}
       {lists && (
-        <Tabs className="views bank-lists">
+        <Tabs ref={tabs} className="views bank-lists" selectedKey={list} onSelectionChange={setList}>
           <TabList aria-label="Lists" className="view-tabs">
             {(Object.entries(listTitles) as [ListName, string][]).map(([name, title]) => (
               <Tab key={name} id={name}>
-                {title} ({name === 'matched' ? (tie?.groups.length ?? 0) : lists[name].rows.length})
+                {title} ({name === 'matched' ? (shown?.tie.groups.length ?? 0) : lists[name].rows.length})
               </Tab>
             ))}
           </TabList>

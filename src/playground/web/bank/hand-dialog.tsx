@@ -37,12 +37,16 @@ export function HandDialog({ first, tie, input, currency, onTie, onClose }: Hand
   const own = all.find((choice) => keyOf(choice) === keyOf(first));
   const wanted = typed.trim().toLowerCase();
   const shown = useMemo(() => {
-    const distance = ({ date, side }: Choice): number =>
-      Math.abs(Date.parse(date) - Date.parse(own?.date ?? date)) + (side === first.side ? 1e14 : 0);
+    const distance = (choice: Choice): number =>
+      choice === own
+        ? -1
+        : Math.abs(Date.parse(choice.date) - Date.parse(own?.date ?? choice.date)) + (choice.side === first.side ? 1e14 : 0);
     return all.toSorted((one, other) => distance(one) - distance(other));
   }, [all, own, first.side]);
   const isFound = (choice: Choice): boolean => `${choice.date} ${writeCents(choice.cents)} ${choice.text}`.toLowerCase().includes(wanted);
-  const found = shown.filter((choice) => chosen.has(keyOf(choice)) || isFound(choice));
+  // Rows keep their places, because one that moves loses the focus.
+  const others = shown.filter((choice) => !chosen.has(keyOf(choice)) && isFound(choice));
+  const cut = new Set(others.slice(0, MOST_SHOWN));
   const group: TiedPlaces = { lines: placesOf(all, chosen, 'lines'), deposits: placesOf(all, chosen, 'deposits') };
   const difference = differenceOf(group, input);
   const isWhole = difference === 0n && group.lines.length > 0 && group.deposits.length > 0;
@@ -58,19 +62,21 @@ export function HandDialog({ first, tie, input, currency, onTie, onClose }: Hand
             <input value={typed} onChange={({ target }) => setTyped(target.value)} placeholder="A date, an amount or a text" />
           </label>
           <ul className="bank-choices" aria-label="Lines and deposits">
-            {found.slice(0, MOST_SHOWN).map((choice) => (
-              <li key={keyOf(choice)}>
-                <label>
-                  <input type="checkbox" checked={chosen.has(keyOf(choice))} onChange={() => toggle(keyOf(choice))} />
-                  <span>{choice.side === 'lines' ? 'Bank' : 'Deposit'}</span>
-                  <span>{format(choice.date, 'date')}</span>
-                  <span className="bank-money">{format(writeCents(choice.cents), 'money')}</span>
-                  <span>{choice.text}</span>
-                </label>
-              </li>
-            ))}
+            {shown
+              .filter((choice) => chosen.has(keyOf(choice)) || cut.has(choice))
+              .map((choice) => (
+                <li key={keyOf(choice)}>
+                  <label>
+                    <input type="checkbox" checked={chosen.has(keyOf(choice))} onChange={() => toggle(keyOf(choice))} />
+                    <span>{choice.side === 'lines' ? 'Bank' : 'Deposit'}</span>
+                    <span>{format(choice.date, 'date')}</span>
+                    <span className="bank-money">{format(writeCents(choice.cents), 'money')}</span>
+                    <span>{choice.text}</span>
+                  </label>
+                </li>
+              ))}
           </ul>
-          {found.length > MOST_SHOWN && <p>{String(found.length - MOST_SHOWN)} more: type a part of one to find it.</p>}
+          {others.length > MOST_SHOWN && <p>{String(others.length - MOST_SHOWN)} more: type a part of one to find it.</p>}
           <p role="status">
             {count(group.lines.length, 'line')} and {count(group.deposits.length, 'deposit')}.{' '}
             {difference === 0n ? 'The sums are equal.' : `The bank has ${sign(writeCents(difference), 'money')} against the deposits.`}

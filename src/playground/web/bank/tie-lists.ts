@@ -1,6 +1,6 @@
 import type { FileFact } from '../files/file-content';
 import type { Cell, Row, TableColumn } from '../values/table-types';
-import { tieKinds, type BankTie, type LeftReason, type TiedGroup, type TiedPlaces } from './bank-match';
+import { dayOf, lineDates, tieKinds, type BankTie, type LeftReason, type LineDate, type TiedGroup, type TiedPlaces } from './bank-match';
 import { readCents, sumOf, writeCents, type Statement, type StatementLine } from './bank-statement';
 import { MOST_ADDENDS } from './sum-search';
 
@@ -25,6 +25,7 @@ export interface TieInput {
   readonly version: number;
   readonly amount: BankAmount;
   readonly days: number;
+  readonly lineDate: LineDate;
 }
 
 /** The columns of a report's rows that make a deposit. */
@@ -59,6 +60,7 @@ export function centsOf(deposit: BookedDeposit, amount: BankAmount): bigint {
 /** The parts of the rest, in words. */
 const remainders = {
   'no deposit': ['none'],
+  'near the edge of the period': ['edge'],
   unclear: ['several', 'sums', 'shared'],
   'too many sums to try': ['too-many'],
   'paid out': ['paid-out'],
@@ -95,6 +97,8 @@ function explain(reason: LeftReason, days: number): string {
   switch (reason) {
     case 'none':
       return `No such amount and no such sum ${near}.`;
+    case 'edge':
+      return 'Its days reach outside the period of the report.';
     case 'several':
       return `Unclear: several of this amount ${near}.`;
     case 'sums':
@@ -191,7 +195,7 @@ function describe({ kind, lines, deposits }: TiedGroup, input: TieInput): string
   if (kind === 'hand') return `${tieKinds.hand}: ${count(lines.length, 'line')}, ${count(deposits.length, 'deposit')}`;
   if (kind !== 'pair') return `${tieKinds[kind]}: ${String(kind === 'lines' ? lines.length : deposits.length)} of them`;
   const [line, deposit] = [input.statement.lines[lines[0]!]!, input.deposits[deposits[0]!]!];
-  const apart = Math.round((Date.parse(line.bookedOn) - Date.parse(deposit.date)) / 86_400_000);
+  const apart = Math.round((Date.parse(dayOf(line, input.lineDate)) - Date.parse(deposit.date)) / 86_400_000);
   return `${tieKinds.pair}, ${apart === 0 ? 'the same day' : `${count(Math.abs(apart), 'day')} ${apart > 0 ? 'later' : 'earlier'}`}`;
 }
 
@@ -230,7 +234,7 @@ export const differenceOf = ({ lines, deposits }: TiedPlaces, { statement, depos
 
 /** What the spreadsheet tells beside its lists. */
 export function toFacts(tie: BankTie, input: TieInput, fileName: string): FileFact[] {
-  const { statement, version, amount, days, deposits } = input;
+  const { statement, version, amount, days, lineDate, deposits } = input;
   const text = (name: string, value: string): FileFact => ({ name, value, kind: 'text' });
   const money = (name: string, cents: bigint): FileFact => ({ name, value: writeCents(cents), kind: 'money' });
   const all = deposits.reduce((sum, deposit) => sum + centsOf(deposit, amount), 0n);
@@ -244,6 +248,7 @@ export function toFacts(tie: BankTie, input: TieInput, fileName: string): FileFa
     { name: 'Version of the books', value: version, kind: 'count' },
     text('Amount of a deposit', bankAmounts[amount]),
     { name: 'Days between a deposit and its line', value: days, kind: 'count' },
+    text('Date of a line', lineDates[lineDate]),
     ...(statement.opening === undefined ? [] : [money('Opening balance', statement.opening)]),
     ...toParts(tie, statement).map(({ name, cents, lines }) => money(`${name}: ${count(lines, 'line')}`, cents)),
     money('All lines', sumOf(statement.lines)),

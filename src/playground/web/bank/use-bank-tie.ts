@@ -6,7 +6,9 @@ import type { TableClient } from '../rows/table-client';
 import { askGateway } from '../session/gateway-client';
 import type { KeptTable, LoadedTable, RowSource, TableColumn } from '../values/table-types';
 import type { BankClient } from './bank-client';
-import type { BankTie, LineDate, TiedPlaces } from './bank-match';
+import type { BankTie, DaySpan, TiedPlaces } from './bank-match';
+import type { TieChoices } from './statement-form';
+import type { TableHead } from './table-columns';
 import {
   centsOf,
   findChanges,
@@ -31,6 +33,8 @@ export interface TiedReport {
   readonly source: RowSource;
   /** The choices of the report, as an address: deposits of others are other deposits. */
   readonly address: string;
+  /** The days of the deposits. */
+  readonly period: DaySpan;
   /** True for a report of a past state, which never changes. */
   readonly isPast: boolean;
 }
@@ -39,8 +43,23 @@ export interface TiedReport {
 export interface PinnedTie extends TieInput {
   readonly fileName: string;
   readonly address: string;
-  readonly lineDate: LineDate;
+  readonly period: DaySpan;
   readonly byHand: readonly TiedPlaces[];
+}
+
+/** A file as somebody chose it. */
+export interface ChosenFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** The head of a table, by which its columns are chosen. */
+  readonly head?: TableHead;
+}
+
+/** The whole tie, with what it was made of, while the page shows something else. */
+export interface KeptTie {
+  readonly pinned: PinnedTie | undefined;
+  readonly file: ChosenFile | undefined;
+  readonly choices: TieChoices;
 }
 
 interface NewerBooks {
@@ -82,9 +101,9 @@ export function useBankTie(
   useEffect(() => {
     if (!pinned) return undefined;
     let isGone = false;
-    const { statement, deposits, amount, days, lineDate, byHand } = pinned;
+    const { statement, deposits, amount, days, lineDate, byHand, period } = pinned;
     const own = deposits.map((deposit) => ({ date: deposit.date, cents: centsOf(deposit, amount) }));
-    bank.match(statement.lines, own, { days, lineDate, byHand }).then((tie) => {
+    bank.match(statement.lines, own, { days, lineDate, byHand, period }).then((tie) => {
       if (!isGone) setShown({ of: pinned, tie });
     }, showBoundary);
     return () => {
@@ -92,12 +111,13 @@ export function useBankTie(
     };
   }, [bank, pinned, showBoundary]);
 
-  // Deposits of another period are other ones, and so are ties that somebody made of them.
+  // Deposits of another period are other ones. Ties that somebody made stay where all of their deposits do.
   const { address, provision, source, columns, isPast } = report;
   useEffect(() => {
     if (!pinned || pinned.address === address) return;
     readDeposits(report).then((deposits) => {
-      setPinned({ ...pinned, address, deposits, version: report.table.version, byHand: [] });
+      const now = { ...pinned, address, period: report.period, deposits, version: report.table.version };
+      setPinned({ ...now, byHand: keepByHand(pinned.byHand, pinned, now) });
       setNewer(undefined);
     }, showBoundary);
   }, [pinned, address, report, setPinned, showBoundary]);
@@ -143,16 +163,15 @@ export function useBankTie(
       }),
     );
     keeping.then((kept) => {
-      if (!isGone) setLists({ of: shown, lists: Object.fromEntries(kept) as Record<ListName, ShownList> });
+      if (isGone) kept.forEach(([, { table }]) => void tables.drop(table.id));
+      else setLists({ of: shown, lists: Object.fromEntries(kept) as Record<ListName, ShownList> });
     }, showBoundary);
     return () => {
       isGone = true;
-      keeping.then(
-        (kept) => kept.forEach(([, { table }]) => void tables.drop(table.id)),
-        () => undefined,
-      );
     };
   }, [shown, changes, tables, showBoundary]);
+  // Lists stay on the page until the next ones have taken their place.
+  useEffect(() => () => lists && Object.values(lists.lists).forEach(({ table }) => void tables.drop(table.id)), [lists, tables]);
 
   const tieAgain = useCallback(() => {
     if (!pinned || !newer) return;
@@ -160,10 +179,12 @@ export function useBankTie(
     setPinned({ ...now, byHand: keepByHand(pinned.byHand, pinned, now) });
     setNewer(undefined);
   }, [pinned, newer, setPinned]);
-  const isShown = shown !== undefined && shown.of === pinned;
+  // Until the next lists are there, the former ones are shown and nothing is done with them.
+  const isCurrent = lists !== undefined && lists.of === shown && shown.of === pinned;
   return {
-    tie: isShown ? shown.tie : undefined,
-    lists: lists?.of === shown && isShown ? lists?.lists : undefined,
+    shown: lists?.of,
+    tie: isCurrent ? lists.of.tie : undefined,
+    lists: lists?.lists,
     changes,
     newerVersion: newer?.version,
     tieAgain,

@@ -25,7 +25,7 @@ import { describeLate } from './late-changes';
 import { LateNote } from './late-note';
 import { describeProgress, STILL_READING } from './state-note';
 import { toListSource, type ReportResult } from './use-report';
-import type { PinnedTie } from '../bank/use-bank-tie';
+import type { KeptTie } from '../bank/use-bank-tie';
 
 // Few reports are tied, so that the script of a report does not have it.
 const BankPanel = lazy(() => import('../bank/bank-panel'));
@@ -50,7 +50,7 @@ interface ReportOutcomeProps {
   readonly kept: { current: KeptView };
   readonly onTab: (tab: Key) => void;
   /** Holds the statement that the report is tied to. */
-  readonly keptTie: { current: PinnedTie | undefined };
+  readonly keptTie: { current: KeptTie | undefined };
   /** The places of the page that a result fills: its news, its standing notices, and the button that downloads it. */
   readonly slots: NoticeSlots & { readonly download: Element | null };
 }
@@ -146,7 +146,7 @@ export function ReportOutcome({
     () =>
       tiesToBank && {
         ...{ provision, client, table, columns: plan.columns, source: toListSource(plan) },
-        ...{ address: toAddress(choices), isPast: choices.state !== '' },
+        ...{ address: toAddress(choices), period: plan.period, isPast: choices.state !== '' },
       },
     [tiesToBank, provision, client, table, plan, choices],
   );

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { Disclosure, DisclosurePanel, Button, Heading, type Key } from 'react-aria-components';
 import { findToday, isPeriodName } from '../../../values/periods';
 import { copyText } from '../look/clipboard';
-import type { PinnedTie } from '../bank/use-bank-tie';
+import type { KeptTie } from '../bank/use-bank-tie';
 import type { SavedReport } from '../dialogs/saved-reports';
 import type { OpenedReport } from '../values/saved-names';
 import type { SavedReports } from '../dialogs/use-saved-reports';
@@ -31,6 +31,8 @@ interface ReportViewProps {
   readonly provision: string;
   readonly viewer: Viewer;
   readonly client: TableClient;
+  /** Holds the statement that a report is tied to, while another report is open too. */
+  readonly keptTie: { current: KeptTie | undefined };
   readonly choices: ReportChoices;
   /** The rows that a followed link names. */
   readonly linked: ViewParameters | undefined;
@@ -53,6 +55,7 @@ export function ReportView({
   provision,
   viewer,
   client,
+  keptTie,
   choices,
   linked,
   saved,
@@ -99,7 +102,6 @@ export function ReportView({
   // The chart stays in front when another period is chosen.
   const [tab, setTab] = useState<Key>('table');
   const kept = useRef<KeptView>({});
-  const keptTie = useRef<PinnedTie>(undefined);
   useEffect(() => setCopied({ text: '', isFault: false }), [choices]);
   const linkable = useMemo(
     () => plan && [...plan.columns, ...(linked ? toLinkedColumns(linked, plan.choices, plan.columns) : [])],

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import { ClosesDialog } from './closes-dialog';
+import type { KeptTie } from '../bank/use-bank-tie';
 import { HomePage } from '../home/home-page';
 import type { SavedReport } from '../dialogs/saved-reports';
 import type { OpenedReport } from '../values/saved-names';
@@ -42,6 +43,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
     [setMode, report, saved],
   );
   const page = useRef<HTMLDivElement>(null);
+  const keptTie = useRef<KeptTie>(undefined);
   const menu = useArrowMenu<HTMLDivElement>();
   const menuButton = useRef<HTMLButtonElement>(null);
   /** On a narrow page the menu is one line until somebody opens it. */
@@ -194,7 +196,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
       ) : choices && offered.includes(choices.report) ? (
         <FaultBoundary key={choices.report} part="This report" resetKeys={[choices]}>
           <ReportView
-            {...{ provision, viewer, client, choices, linked, replaces, lost, list, onSessionChange, onShowGraphql }}
+            {...{ provision, viewer, client, keptTie, choices, linked, replaces, lost, list, onSessionChange, onShowGraphql }}
             onChange={change}
             saved={opened}
             onSaved={keep}

@@ -121,7 +121,7 @@ test('an analyst matches by hand what is unclear, takes it apart again, and take
     ['Matched', 8],
     ['Only here', 2],
     ['Only at the bank', 3],
-    ['Totals', 18],
+    ['Totals', 19],
   ]);
   expect(sheets[2]!.rows[1]).toMatchObject({ C: { number: 70, format: '#,##0.00' }, D: 'a wrong amount' });
   const total = sheets[3]!.rows.find(({ A }) => A === 'All lines');

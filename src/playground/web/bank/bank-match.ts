@@ -141,7 +141,7 @@ export function matchStatement(lines: readonly StatementLine[], deposits: readon
 type Side = 'lines' | 'deposits';
 type Reasons = Readonly<Record<Side, (LeftReason | undefined)[]>>;
 
-/** What the other side has for the amount of one line, or of one deposit. */
+/** The sums of the other side that are the amount of one line, or of one deposit. */
 interface FoundSum {
   readonly side: Side;
   readonly place: number;
@@ -173,7 +173,7 @@ function findSums(
       near = toNear(day, byDay.slice(from, to));
     }
     const { parts, find } = near;
-    // What is more than the sum cannot be a part of it, unless something less than zero makes up for it.
+    // An amount above the sum cannot be a part of it, unless something less than zero makes up for it.
     while (near.count < parts.length && (near.hasNegative || parts[near.count]!.amount < sum))
       near.most += Math.max(0, parts[near.count++]!.amount);
     if (near.count < 2 || near.most < sum) continue;

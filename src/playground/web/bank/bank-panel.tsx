@@ -67,7 +67,7 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
     }
     if (found.kind === 'refused') {
       if (chosen.head) setQuestion({ columns, fault: found.reason });
-      // What was tied before stays: somebody may have matched by hand.
+      // The tie that was there stays: somebody may have matched by hand.
       else setMessage({ text: `${chosen.name} is refused. ${found.reason}`, isFault: true });
       return;
     }

@@ -5,7 +5,7 @@ import { writeCents } from './bank-statement';
 export const DEMO_ORGANIZATION = 'Demo';
 
 const OPENING = 1_000_000n;
-/** What the bank does with some of the deposits, by their place. */
+/** The deposits that the bank books in its own way, by their place. */
 const [MERGED, MISSING, WRONG] = [2, 5, 7];
 
 /**

@@ -1,4 +1,4 @@
-/** What the matching knows of a line or a deposit. */
+/** A line or a deposit as the matching sees it. */
 export interface MatchItem {
   /** The number of its day. */
   readonly day: number;

@@ -14,7 +14,7 @@ export interface StatementChoice {
   readonly columns: TableColumns | undefined;
 }
 
-/** What became of a file: a statement, a table whose columns are to be chosen, or the reason of the refusal. */
+/** The outcome of reading a file: a statement, a table whose columns are to be chosen, or the reason of the refusal. */
 export type ReadFile =
   | { readonly kind: 'read'; readonly statement: Statement }
   | { readonly kind: 'table'; readonly head: TableHead }

@@ -201,7 +201,7 @@ function describe({ kind, lines, deposits }: TiedGroup, input: TieInput): string
 
 export const count = (number: number, noun: string): string => `${String(number)} ${noun}${number === 1 ? '' : 's'}`;
 
-/** What has become of tied deposits in newer books: what differs, by the number of the deposit. */
+/** The changes of tied deposits in newer books: the differences in words, by the number of the deposit. */
 export function findChanges(tie: BankTie, deposits: readonly BookedDeposit[], now: readonly BookedDeposit[]): ReadonlyMap<string, string> {
   const byId = new Map(now.map((deposit) => [deposit.id, deposit]));
   return new Map(
@@ -228,7 +228,7 @@ export function keepByHand(byHand: readonly TiedPlaces[], before: TieInput, now:
   });
 }
 
-/** What the lines of a group have more than its deposits. Only a group without a difference may be tied. */
+/** The amount by which the lines of a group exceed its deposits. Only a group without a difference may be tied. */
 export const differenceOf = ({ lines, deposits }: TiedPlaces, { statement, deposits: all, amount }: TieInput): bigint =>
   sumOf(lines.map((at) => statement.lines[at]!)) - deposits.reduce((sum, at) => sum + centsOf(all[at]!, amount), 0n);
 

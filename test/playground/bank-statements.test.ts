@@ -192,7 +192,7 @@ test.each(readFiles)('an analyst reads to the cent: $trap', ({ file, expected, t
 test('an analyst sees the columns of a table before anything of it is read', () => {
   expect(readStatement(bytesOf('Date,,Text\n1/2/2026,5,x\n'), NO_CHOICE)).toEqual({
     kind: 'table',
-    head: { names: ['Date', 'Column 2', 'Text'], samples: [['1/2/2026', '5', 'x']] },
+    head: { names: ['Date', 'Column 2', 'Text'], isNamed: true, samples: [['1/2/2026', '5', 'x']] },
   });
 });
 

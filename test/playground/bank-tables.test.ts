@@ -20,7 +20,7 @@ function amountsOf(text: string, choice?: Partial<StatementChoice>): unknown {
 test('an analyst reads every movement of a table without a header', () => {
   const text = '2026-05-04,5.00,Ada Payer\n2026-05-05,6.00,x\n';
   expect(amountsOf(text)).toBe('5.00 6.00');
-  expect(amountsOf(text, { columns: undefined })).toMatchObject({ names: ['Column 1', 'Column 2', 'Column 3'] });
+  expect(amountsOf(text, { columns: undefined })).toMatchObject({ names: ['Column 1', 'Column 2', 'Column 3'], isNamed: false });
   expect(amountsOf(`2026-05-03,4.00,a,b\n${text}`)).toBe('Line 1 has 4 values, and most lines have 3.');
 });
 
@@ -56,7 +56,7 @@ test('an analyst reads amounts whose symbol stands between the sign and the numb
 });
 
 test('the columns of credits and debits are proposed before one of amounts', () => {
-  const proposed = (...names: string[]): unknown => guessColumns({ names, samples: [] });
+  const proposed = (...names: string[]): unknown => guessColumns({ names, isNamed: true, samples: [] });
   expect(proposed('Date', 'Debit Amount', 'Credit Amount')).toMatchObject({ amount: undefined, credit: 2, debit: 1 });
   expect(proposed('Date', 'Credit/Debit', 'Amount')).toMatchObject({ amount: 2, credit: undefined, debit: undefined });
 });

@@ -7,6 +7,8 @@ const keyOf = ({ names }: TableHead): string => `deposit-gateway.statement.${byt
 
 /** Reads the columns that somebody chose for a header before. One that cannot be read is as good as none. */
 export function readKeptColumns(head: TableHead): TableColumns | undefined {
+  // Tables of two banks may have as many columns.
+  if (!head.isNamed) return undefined;
   try {
     const stored = JSON.parse(localStorage.getItem(keyOf(head)) ?? 'null') as Partial<Record<keyof TableColumns, unknown>> | null;
     if (stored === null) return undefined;
@@ -25,6 +27,7 @@ export function readKeptColumns(head: TableHead): TableColumns | undefined {
 
 /** Keeps the columns of a header in this browser. */
 export function keepColumns(head: TableHead, columns: TableColumns): void {
+  if (!head.isNamed) return;
   try {
     localStorage.setItem(keyOf(head), JSON.stringify(columns));
   } catch {

@@ -2,6 +2,8 @@
 export interface TableHead {
   /** The names of the columns. A name that is missing is that of its place. */
   readonly names: readonly string[];
+  /** False for a table without a header, which tells nothing of the table that it is. */
+  readonly isNamed: boolean;
   /** The first rows. */
   readonly samples: readonly (readonly string[])[];
 }

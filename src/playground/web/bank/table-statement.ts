@@ -10,8 +10,8 @@ const SAMPLES = 3;
 
 /** Reads the head of a table. Throws a StatementFault for a text that is no table. */
 export function readTableHead(text: string): TableHead {
-  const { names, samples } = readRows(text);
-  return { names, samples };
+  const { names, isNamed, samples } = readRows(text);
+  return { names, isNamed, samples };
 }
 
 /**
@@ -78,7 +78,7 @@ function readRows(text: string): TableRows {
       `Line ${String(odd.line)} has ${String(odd.values.length)} values, and ${isHeader ? 'the header has' : 'most lines have'} ${String(width)}.`,
     );
   const names = first.values.map((name, n) => (isHeader && name.trim()) || `Column ${String(n + 1)}`);
-  return { names, rows, samples: rows.slice(0, SAMPLES).map(({ values }) => values) };
+  return { names, isNamed: isHeader, rows, samples: rows.slice(0, SAMPLES).map(({ values }) => values) };
 }
 
 /** The forms of dates: the year first, or last after two numbers. */

@@ -11,15 +11,14 @@ const PLACE_LINE = /^ {4}at .*(?::\d+:\d+\)?|\((?:<anonymous>|native|index \d+)\
 const maps = new Map<string, SourceMap | undefined>();
 
 /**
- * The stack of an error with places in the sources instead of the bundle, such as `src/app.ts:12:5`. Places within other packages stay as
- * they are. The first reading of a map takes up to 0.1 s, so that this is for failures alone. Node's own way, `--enable-source-maps`, takes
- * that time of each start.
+ * The stack of an error with places in the sources instead of the bundle, such as `src/app.ts:12`. Places within other packages stay as
+ * they are. A map is read at the first failure that names its file: `--enable-source-maps` of Node reads all maps at each start.
  */
 const toSourceStack = (stack: string): string =>
   stack.replace(PLACE, (place, file: string, line: string, column: string) => {
     const found = readMap(file)?.findEntry(Number(line) - 1, Number(column) - 1);
     if (!found || !('originalSource' in found) || !found.originalSource) return place;
-    return `${found.originalSource.replace(/^(\.\.\/)+/, '')}:${found.originalLine + 1}:${found.originalColumn + 1}`;
+    return `${found.originalSource.replace(/^(\.\.\/)+/, '')}:${found.originalLine + 1}`;
   });
 
 /**

@@ -86,17 +86,20 @@ const { output } = await bundle.write({
   minify: true,
   keepNames: true,
 });
-for (const { fileName } of output) if (fileName.endsWith('.js.map')) keepOwnSources(join('dist.next', fileName));
+for (const { fileName } of output) if (fileName.endsWith('.js.map')) keepOwnLines(join('dist.next', fileName));
 
-/** Takes the places within packages and the text of all sources out of a map: what is left is a tenth, and enough for the stack of an error. */
-function keepOwnSources(file) {
-  const { version, sources, names, mappings } = JSON.parse(readFileSync(file, 'utf8'));
+/**
+ * Leaves of a map what tells the lines of a stack in our own sources: the first place of each line, and neither names nor the text of the
+ * sources. A gateway reads the maps when its first request fails, and all other requests wait until it has.
+ */
+function keepOwnLines(file) {
+  const { version, sources, mappings } = JSON.parse(readFileSync(file, 'utf8'));
   const isOwn = sources.map((source) => !source.includes('node_modules/'));
-  const lines = decode(mappings).map((line) => line.map((place) => (isOwn[place[1]] ? place : [place[0]])));
-  // One mark ends what is ours; those that follow it say nothing more.
-  const kept = lines.map((line) => line.filter((place, index) => place.length > 1 || line[index - 1]?.length > 1));
+  // A place without a source ends what is ours.
+  const lines = decode(mappings).map((line) => line.map(([column, ...place]) => (isOwn[place[0]] ? [column, ...place.slice(0, 3)] : [column])));
+  const kept = lines.map((line) => line.filter(([, ...place], index) => [0, 1].some((part) => place[part] !== line[index - 1]?.[part + 1])));
   writeFileSync(
     file,
-    JSON.stringify({ version, sources: sources.map((source, index) => (isOwn[index] ? source : null)), names, mappings: encode(kept) }),
+    JSON.stringify({ version, sources: sources.map((source, index) => (isOwn[index] ? source : null)), names: [], mappings: encode(kept) }),
   );
 }

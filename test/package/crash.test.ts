@@ -51,7 +51,7 @@ describe('an operator whose gateway ends by an error that nothing catches', () =
   test('reads the place in the bundle where a map is torn', async () => {
     const map = { version: 3, sources: ['../src/some-source.ts'], names: [], mappings: 'AAAA;AACA;AACA' };
     writeFileSync(join(directory, 'fault.js.map'), JSON.stringify(map));
-    expect(await crash("throw new Error('x');")).toContain('src/some-source.ts:2:1');
+    expect(await crash("throw new Error('x');")).toMatch(/src\/some-source\.ts:2\)?\n/);
     writeFileSync(join(directory, 'fault.js.map'), JSON.stringify(map).slice(0, 40));
     expect(await crash("throw new Error('x');")).toMatch(/^Error\n {4}at .*\/fault\.js:2:/);
   });

@@ -96,8 +96,12 @@ function keepOwnLines(file) {
   const { version, sources, mappings } = JSON.parse(readFileSync(file, 'utf8'));
   const isOwn = sources.map((source) => !source.includes('node_modules/'));
   // A place without a source ends what is ours.
-  const lines = decode(mappings).map((line) => line.map(([column, ...place]) => (isOwn[place[0]] ? [column, ...place.slice(0, 3)] : [column])));
-  const kept = lines.map((line) => line.filter(([, ...place], index) => [0, 1].some((part) => place[part] !== line[index - 1]?.[part + 1])));
+  const lines = decode(mappings).map((line) =>
+    line.map(([column, ...place]) => (isOwn[place[0]] ? [column, ...place.slice(0, 3)] : [column])),
+  );
+  const kept = lines.map((line) =>
+    line.filter(([, ...place], index) => [0, 1].some((part) => place[part] !== line[index - 1]?.[part + 1])),
+  );
   writeFileSync(
     file,
     JSON.stringify({ version, sources: sources.map((source, index) => (isOwn[index] ? source : null)), names: [], mappings: encode(kept) }),

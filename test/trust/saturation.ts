@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { Client } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOrganization } from '../support/gateway';
@@ -7,7 +8,8 @@ import { readYears } from './year-readers';
 
 const ARRIVING = 200;
 const SECONDS = 20;
-const LANES = 4;
+/** As many as the cores that gateway, database and clients share here: with more of them, short requests wait for a core. */
+const LANES = availableParallelism();
 const LINES = 100_000;
 const MAX_WAIT_MS = 3500;
 const MAX_SHED_MS = 50;
@@ -23,7 +25,6 @@ export async function run(): Promise<readonly Finding[]> {
     const headers = { Provision: apiProvision };
     const { url } = target.serve;
     const live = () => send(`${url}/live`);
-    const report = () => send(`${url}${REPORT}?start_date=2021-01-01&end_date=2021-03-31`, { headers });
     for (let n = 0; n < 200; n++) await send(url + PATH, { headers });
 
     const locker = new Client({ connectionString: target.database.url });
@@ -44,25 +45,25 @@ export async function run(): Promise<readonly Finding[]> {
       },
     ];
 
-    // In a thread of their own, because so many bytes would delay the clock of those who are measured.
+    // The machine is faster at one time than at another, so that its peak is measured before and after.
     const year = { url: `${url}${REPORT}?start_date=2021-01-01&end_date=2021-03-31`, headers, seconds: SECONDS };
     await readYears({ ...year, clients: LANES });
-    const peak = await readYears({ ...year, clients: LANES });
-    const overload = readYears({ ...year, clients: LANES * 16 });
-    const [health, access, late] = await Promise.all([
-      probe(SECONDS, 50, live),
-      probe(SECONDS, 100, () => send(url + PATH, { headers })),
-      probe(SECONDS - 2, 500, report),
-    ]);
-    const good = await overload;
-    const shed = late.filter(({ status }) => status !== 200);
+    const before = await readYears({ ...year, clients: LANES });
+    const crowd = readYears({ ...year, clients: LANES * 16 - 1 });
+    const alone = readYears({ ...year, clients: 1 });
+    const [health, access] = await Promise.all([probe(SECONDS, 50, live), probe(SECONDS, 100, () => send(url + PATH, { headers }))]);
+    const good = (await crowd).served + (await alone).served;
+    const after = await readYears({ ...year, clients: LANES });
+    // One client has a thread of its own, in which no bytes of other reports delay the clock.
+    const { refused } = await alone;
+    const peak = (before.served + after.served) / 2;
     const share = (100 * good) / peak;
     return [
       ...findings,
       {
         name: `${LANES * 16} clients for ${LANES} lanes and 8 places, ${SECONDS} s`,
-        figure: `${good} reports, ${share.toFixed(0)} % of the ${peak} of ${LANES} clients (goal 90 %); ${shed.length} of ${late.length} more turned away with ${[...new Set(shed.map(({ status }) => status))].join(', ') || 'none'}, median ${inMs(percentile(shed, 50))} (goal ${MAX_SHED_MS} ms)`,
-        holds: share >= 90 && shed.length > 0 && percentile(shed, 50) <= MAX_SHED_MS,
+        figure: `${good} reports, ${share.toFixed(0)} % of the ${before.served} and ${after.served} of ${LANES} clients before and after (goal 90 %); one client turned away ${refused.length} times with ${[...new Set(refused.map(({ status }) => status))].join(', ') || 'none'}, median ${inMs(percentile(refused, 50))} (goal ${MAX_SHED_MS} ms)`,
+        holds: share >= 90 && refused.length > 0 && percentile(refused, 50) <= MAX_SHED_MS,
       },
       {
         name: 'meanwhile',

@@ -13,7 +13,7 @@ export async function run(): Promise<readonly Finding[]> {
     const headers = { Provision: neighbours.attacker.apiProvision };
     const attack = readYears({ url: target.serve.url + YEAR, headers, clients: CLIENTS, seconds: SECONDS });
     const findings = await askBeside(target, neighbours);
-    const served = await attack;
+    const { served } = await attack;
     return [...findings, { name: 'reports of a year that the attacker still got', figure: `${served}`, holds: served > 0 }];
   } finally {
     await target.stop();

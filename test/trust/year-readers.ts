@@ -13,11 +13,14 @@ interface YearReaders {
 /** A refused client is told to come back after five seconds, and does not listen. */
 const REFUSED_MS = 1000;
 
-/**
- * Reads in a thread of its own, because the bytes of so many reports would delay the clock of those who are measured beside it. Resolves to
- * the number of reports that were read.
- */
-export function readYears(readers: YearReaders): Promise<number> {
+/** The number of reports that were read, and the times of the refusals. */
+export interface YearReadings {
+  readonly served: number;
+  readonly refused: readonly { readonly status: number; readonly ms: number }[];
+}
+
+/** Reads in a thread of its own, because the bytes of so many reports would delay the clock of those who are measured beside it. */
+export function readYears(readers: YearReaders): Promise<YearReadings> {
   return new Promise((resolve, reject) => {
     new Worker(__filename, { workerData: readers }).once('message', resolve).once('error', reject);
   });
@@ -26,12 +29,16 @@ export function readYears(readers: YearReaders): Promise<number> {
 async function main(): Promise<void> {
   const { url, headers, clients, seconds } = workerData as YearReaders;
   let served = 0;
+  const refused: { status: number; ms: number }[] = [];
   await hammer(clients, seconds, async () => {
-    const { status } = await send(url, { headers });
+    const { status, ms } = await send(url, { headers });
     if (status === 200) served++;
-    else await sleep(REFUSED_MS);
+    else {
+      refused.push({ status, ms });
+      await sleep(REFUSED_MS);
+    }
   });
-  parentPort!.postMessage(served);
+  parentPort!.postMessage({ served, refused } satisfies YearReadings);
 }
 
 if (!isMainThread) void main();

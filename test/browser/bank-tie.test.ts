@@ -43,9 +43,9 @@ const STATEMENT = {
 
 const gateway = openPlayground();
 
-async function open(options: BrowserContextOptions = {}): Promise<OpenPage & { readonly organization: TestOrganization }> {
+async function open(options: BrowserContextOptions = {}, books = BOOKS): Promise<OpenPage & { readonly organization: TestOrganization }> {
   const organization = await createOrganization(gateway.services);
-  await importLines(gateway.services, organization, BOOKS);
+  await importLines(gateway.services, organization, books);
   const visit = await gateway.visit({ as: organization, hash: MAY, now: '2026-06-15T12:00:00Z', locale: 'en-US', ...options });
   await logIn(visit.page);
   await visit.page.getByRole('button', { name: 'Tie to a bank statement…' }).click();
@@ -92,6 +92,22 @@ test('an analyst drops a statement and reads what is matched, what is left on bo
   // By the gross amount, the card gifts are no line any more.
   await page.locator('.bank-form').getByLabel('Amount').selectOption('gross');
   await page.getByText('Matched €59.00 (3 lines)').waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst sees lines of the first days matched with deposits of the month before, which are in no sum of the report', async () => {
+  const { page, faults } = await open({}, [...BOOKS, gift('8', '2026-04-30', '12.00'), gift('9', '2026-04-02', '5.00')]);
+  const entries = [credit('2026-05-02', '12.00', 'of April'), ...STATEMENT.entries];
+  await choose(page, 'may.xml', camt({ ...STATEMENT, closing: '1308.50', entries }));
+  await page.locator('.bank-lists').waitFor();
+  const sums = await page.locator('.bank-summary').innerText();
+  expect(sums).toContain('Matched €168.50 (5 lines)');
+  expect(sums).toContain('Deposits: matched €156.50 (4) + only here €157.00 (3) = €313.50 of the report, books of version 1.');
+  expect(sums).toContain('Matched outside the period: €12.00 (1).');
+  const [first] = await rowsOf(page, /^Matched \(4\)/);
+  expect(first).toBe('1 May 2, 2026 12.00 of April Apr 30, 2026 D8 12.00 same amount, 2 days later, outside the period');
+  expect((await rowsOf(page, /^Only here \(3\)/)).join()).not.toMatch(/D[89]/);
   expect(faults).toEqual([]);
   await page.context().close();
 });

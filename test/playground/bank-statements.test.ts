@@ -354,7 +354,7 @@ test('an analyst chooses one account of several by its number, with or without b
 test('a newcomer tries the invented statement of the demo, which does not quite tie', () => {
   const deposits = Array.from({ length: 12 }, (_, n) => ({
     ...{ id: `D${n}`, date: `2026-05-${String(2 * n + 1).padStart(2, '0')}`, status: 'Posted' },
-    ...{ net: `${100 + 7 * n}.50`, gross: `${103 + 7 * n}.00` },
+    ...{ net: `${100 + 7 * n}.50`, gross: `${103 + 7 * n}.00`, isOutside: false },
   }));
   const file = readStatement(bytesOf(writeDemoStatement(deposits, 'USD')), { ...NO_CHOICE, currency: 'USD' });
   if (file.kind !== 'read') throw new Error(JSON.stringify(file));

@@ -23,13 +23,6 @@ export interface MatchChoice {
   readonly lineDate: LineDate;
   /** The groups that somebody tied by hand: they come before any other. */
   readonly byHand: readonly TiedPlaces[];
-  /** The days of the report, each of which may be undefined where it is open. Deposits of other days are not known. */
-  readonly period?: DaySpan;
-}
-
-export interface DaySpan {
-  readonly startDate?: string | undefined;
-  readonly endDate?: string | undefined;
 }
 
 /** Lines and deposits whose sums are equal, as places in their lists. */
@@ -54,8 +47,6 @@ export interface TiedGroup extends TiedPlaces {
 export type LeftReason =
   /** Nothing of its amount, and no sum. */
   | 'none'
-  /** Nothing found, and deposits of some of its days are not in the report. */
-  | 'edge'
   /** Several of its amount fit, or several fit the same one. */
   | 'several'
   /** Several sums fit, or it is in one of several. */
@@ -88,7 +79,7 @@ const toDay = (date: string): number => Date.parse(`${date}T00:00:00Z`) / 86_400
  * ties and reasons together are the whole statement.
  */
 export function matchStatement(lines: readonly StatementLine[], deposits: readonly BankDeposit[], choice: MatchChoice): BankTie {
-  const { days, lineDate, byHand, period = {} } = choice;
+  const { days, lineDate, byHand } = choice;
   const groups: TiedGroup[] = byHand.map((group) => ({ ...group, kind: 'hand' }));
   const isDone = { lines: new Set(byHand.flatMap((group) => group.lines)), deposits: new Set(byHand.flatMap((group) => group.deposits)) };
   const reasons = {
@@ -129,12 +120,6 @@ export function matchStatement(lines: readonly StatementLine[], deposits: readon
     ...findSums('deposits', booked, received, (place) => isOpen('deposits', place), days),
   ];
   tieSums(found, reasons, groups);
-  for (const [place, { day }] of received) {
-    const isEdge =
-      (period.startDate !== undefined && day - days < toDay(period.startDate)) ||
-      (period.endDate !== undefined && day + days > toDay(period.endDate));
-    if (isEdge && reasons.lines[place] === 'none') reasons.lines[place] = 'edge';
-  }
   return { groups, lines: reasons.lines, deposits: reasons.deposits, unclear };
 }
 

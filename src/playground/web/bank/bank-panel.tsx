@@ -5,6 +5,7 @@ import { useTableClient } from '../rows/table-client';
 import { DataTable } from '../tables/data-table';
 import type { Row } from '../values/table-types';
 import { useBankClient } from './bank-client';
+import type { BookedDeposits } from './booked-deposits';
 import { ColumnsDialog } from './columns-dialog';
 import { DEMO_ORGANIZATION, writeDemoStatement } from './demo-statement';
 import { HandDialog } from './hand-dialog';
@@ -55,6 +56,8 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
     if (document.activeElement === document.body) tabs.current?.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus();
   }, [lists]);
 
+  // Another statement is tied to the same state of the books.
+  const readBooks = async (): Promise<BookedDeposits> => (pinned?.address === report.address ? pinned : readDeposits(report, tables));
   const read = async (chosen: ChosenFile, account: string, columns?: TableColumns): Promise<void> => {
     const found = await bank.read(chosen.bytes, { account, currency: currency ?? undefined, columns });
     if (found.kind === 'table') {
@@ -73,21 +76,9 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
     }
     if (chosen.head && columns) keepColumns(chosen.head, columns);
     setQuestion(undefined);
-    const deposits = await readDeposits(report);
     const { amount, days, lineDate } = choices;
-    const { address, period, table } = report;
-    setPinned({
-      statement: found.statement,
-      deposits,
-      version: table.version,
-      fileName: chosen.name,
-      address,
-      period,
-      amount,
-      days,
-      lineDate,
-      byHand: [],
-    });
+    const { statement } = found;
+    setPinned({ ...(await readBooks()), statement, fileName: chosen.name, address: report.address, amount, days, lineDate, byHand: [] });
     setMessage({ text: `${chosen.name} was read.`, isFault: false });
   };
   const tryTo = (run: () => Promise<void>): void => {
@@ -102,7 +93,7 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
     });
   const tryDemo = (): void =>
     tryTo(async () => {
-      const text = writeDemoStatement(await readDeposits(report), currency ?? 'USD');
+      const text = writeDemoStatement((await readBooks()).deposits, currency ?? 'USD');
       const next = { name: 'demo-statement.xml', bytes: new TextEncoder().encode(text) };
       setFile(next);
       await read(next, choices.account);

@@ -1,4 +1,5 @@
-import { centsOf, type BookedDeposit } from './tie-lists';
+import type { BookedDeposit } from './booked-deposits';
+import { centsOf } from './tie-lists';
 import { writeCents } from './bank-statement';
 
 /** The organization that the gateway invents, whose bank is invented too. */
@@ -13,7 +14,9 @@ const [MERGED, MISSING, WRONG] = [2, 5, 7];
  * one is a unit short, and the bank has interest and a fee of its own.
  */
 export function writeDemoStatement(deposits: readonly BookedDeposit[], currency: string): string {
-  const sorted = deposits.toSorted((one, other) => (one.date < other.date ? -1 : Number(one.date > other.date)));
+  const sorted = deposits
+    .filter(({ isOutside }) => !isOutside)
+    .toSorted((one, other) => (one.date < other.date ? -1 : Number(one.date > other.date)));
   const dayAfter = (date: string): string => new Date(Date.parse(`${date}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
   const entries = sorted.flatMap((deposit, place) => {
     const own = centsOf(deposit, 'net');

@@ -3,7 +3,7 @@ import { ModalDialog } from '../dialogs/modal-dialog';
 import { createCellFormat } from '../values/cell-format';
 import type { BankTie, TiedPlaces } from './bank-match';
 import { writeCents } from './bank-statement';
-import { centsOf, count, differenceOf, type TieInput } from './tie-lists';
+import { centsOf, count, differenceOf, OUTSIDE, type TieInput } from './tie-lists';
 
 interface HandDialogProps {
   /** The line or the deposit that was chosen first. */
@@ -106,7 +106,7 @@ function listChoices(tie: BankTie, { statement, deposits, amount }: TieInput): C
     place,
     date: deposit.date,
     cents: centsOf(deposit, amount),
-    text: deposit.id,
+    text: deposit.isOutside ? `${deposit.id}, ${OUTSIDE}` : deposit.id,
   }));
   return [...lines, ...own].filter(({ side, place }) => tie[side][place] !== undefined);
 }

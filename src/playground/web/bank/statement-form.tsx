@@ -1,6 +1,7 @@
 import { useRef, useState, type ReactNode } from 'react';
 import { lineDates, type LineDate } from './bank-match';
 import { bankAmounts, type BankAmount } from './tie-lists';
+import { MOST_DAYS } from './booked-deposits';
 
 /** The choices by which a statement is read and tied. */
 export interface TieChoices {
@@ -18,8 +19,6 @@ interface StatementFormProps {
   readonly onChange: (choices: TieChoices) => void;
   readonly children: ReactNode;
 }
-
-const MOST_DAYS = 31;
 
 /** The place to which a statement is dropped, and the choices by which it is tied. */
 export function StatementForm({ choices, fileName, onChoose, onChange, children }: StatementFormProps) {

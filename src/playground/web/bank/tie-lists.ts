@@ -1,21 +1,13 @@
 import type { FileFact } from '../files/file-content';
 import type { Cell, Row, TableColumn } from '../values/table-types';
 import { dayOf, lineDates, tieKinds, type BankTie, type LeftReason, type LineDate, type TiedGroup, type TiedPlaces } from './bank-match';
+import type { BookedDeposit } from './booked-deposits';
 import { readCents, sumOf, writeCents, type Statement, type StatementLine } from './bank-statement';
 import { MOST_ADDENDS } from './sum-search';
 
 /** The amounts of a deposit that the bank's line may be. */
 export const bankAmounts = { net: 'Net of fees', gross: 'Gross' } as const;
 export type BankAmount = keyof typeof bankAmounts;
-
-/** A deposit of the report, as the books have it at one data version. Amounts are exact decimal texts. */
-export interface BookedDeposit {
-  readonly id: string;
-  readonly date: string;
-  readonly status: string;
-  readonly net: string;
-  readonly gross: string;
-}
 
 /** A statement, the deposits that it is tied to, and how. */
 export interface TieInput {
@@ -26,27 +18,6 @@ export interface TieInput {
   readonly amount: BankAmount;
   readonly days: number;
   readonly lineDate: LineDate;
-}
-
-/** The columns of a report's rows that make a deposit. */
-const depositColumns: Readonly<Record<keyof BookedDeposit, string>> = {
-  id: 'key.depositId',
-  date: 'key.depositDate',
-  status: 'key.depositStatus',
-  net: 'all.byTransaction.netAmount',
-  gross: 'all.byTransaction.amount',
-};
-
-/** The deposits of the rows of the report. */
-export function toDeposits(columns: readonly TableColumn[], rows: readonly Row[]): BookedDeposit[] {
-  const places = Object.fromEntries(
-    Object.entries(depositColumns).map(([name, id]) => [name, columns.findIndex((column) => column.id === id)]),
-  ) as Record<keyof BookedDeposit, number>;
-  const read = (row: Row, name: keyof BookedDeposit): string => String(row[places[name]] ?? '');
-  return rows.map((row) => ({
-    ...{ id: read(row, 'id'), date: read(row, 'date'), status: read(row, 'status') },
-    ...{ net: read(row, 'net'), gross: read(row, 'gross') },
-  }));
 }
 
 /** The amount of a deposit in hundredths. */
@@ -60,7 +31,6 @@ export function centsOf(deposit: BookedDeposit, amount: BankAmount): bigint {
 /** The parts of the rest, in words. */
 const remainders = {
   'no deposit': ['none'],
-  'near the edge of the period': ['edge'],
   unclear: ['several', 'sums', 'shared'],
   'too many sums to try': ['too-many'],
   'paid out': ['paid-out'],
@@ -97,8 +67,6 @@ function explain(reason: LeftReason, days: number): string {
   switch (reason) {
     case 'none':
       return `No such amount and no such sum ${near}.`;
-    case 'edge':
-      return 'Its days reach outside the period of the report.';
     case 'several':
       return `Unclear: several of this amount ${near}.`;
     case 'sums':
@@ -179,7 +147,9 @@ export function toLists(tie: BankTie, input: TieInput, changes: ReadonlyMap<stri
     },
     here: {
       columns: [...ownColumns, amountColumn, why, place],
-      rows: left('deposits').map((at) => [...ownCells(deposits[at]), explain(tie.deposits[at]!, days), at]),
+      rows: left('deposits')
+        .filter((at) => !deposits[at]!.isOutside)
+        .map((at) => [...ownCells(deposits[at]), explain(tie.deposits[at]!, days), at]),
     },
     bank: {
       columns: [...lineColumns, why, place],
@@ -191,7 +161,12 @@ export function toLists(tie: BankTie, input: TieInput, changes: ReadonlyMap<stri
 const firstDay = ({ lines }: TiedPlaces, statement: Statement): number => Date.parse(statement.lines[lines[0]!]!.bookedOn);
 
 /** Tells how a group was tied, such as “the only sum of deposits: 2 of them”. */
-function describe({ kind, lines, deposits }: TiedGroup, input: TieInput): string {
+const describe = (group: TiedGroup, input: TieInput): string =>
+  `${describeKind(group, input)}${group.deposits.some((at) => input.deposits[at]!.isOutside) ? `, ${OUTSIDE}` : ''}`;
+
+export const OUTSIDE = 'outside the period';
+
+function describeKind({ kind, lines, deposits }: TiedGroup, input: TieInput): string {
   if (kind === 'hand') return `${tieKinds.hand}: ${count(lines.length, 'line')}, ${count(deposits.length, 'deposit')}`;
   if (kind !== 'pair') return `${tieKinds[kind]}: ${String(kind === 'lines' ? lines.length : deposits.length)} of them`;
   const [line, deposit] = [input.statement.lines[lines[0]!]!, input.deposits[deposits[0]!]!];
@@ -232,13 +207,31 @@ export function keepByHand(byHand: readonly TiedPlaces[], before: TieInput, now:
 export const differenceOf = ({ lines, deposits }: TiedPlaces, { statement, deposits: all, amount }: TieInput): bigint =>
   sumOf(lines.map((at) => statement.lines[at]!)) - deposits.reduce((sum, at) => sum + centsOf(all[at]!, amount), 0n);
 
+/** An amount of several deposits, and their number. */
+interface DepositSum {
+  readonly cents: bigint;
+  readonly count: number;
+}
+
+/** The deposits of the report: those that are matched, and the others. Those of the days around it are told for themselves. */
+export function sumDeposits(tie: BankTie, { deposits, amount }: TieInput): Readonly<Record<'matched' | 'here' | 'outside', DepositSum>> {
+  const sum = (isIn: (deposit: BookedDeposit, isMatched: boolean) => boolean): DepositSum => {
+    const own = deposits.filter((deposit, at) => isIn(deposit, tie.deposits[at] === undefined));
+    return { cents: own.reduce((cents, deposit) => cents + centsOf(deposit, amount), 0n), count: own.length };
+  };
+  return {
+    matched: sum(({ isOutside }, isMatched) => isMatched && !isOutside),
+    here: sum(({ isOutside }, isMatched) => !isMatched && !isOutside),
+    outside: sum(({ isOutside }, isMatched) => isMatched && isOutside),
+  };
+}
+
 /** What the spreadsheet tells beside its lists. */
 export function toFacts(tie: BankTie, input: TieInput, fileName: string): FileFact[] {
-  const { statement, version, amount, days, lineDate, deposits } = input;
+  const { statement, version, amount, days, lineDate } = input;
   const text = (name: string, value: string): FileFact => ({ name, value, kind: 'text' });
   const money = (name: string, cents: bigint): FileFact => ({ name, value: writeCents(cents), kind: 'money' });
-  const all = deposits.reduce((sum, deposit) => sum + centsOf(deposit, amount), 0n);
-  const tied = tie.groups.reduce((sum, group) => sum + sumOf(group.lines.map((at) => statement.lines[at]!)), 0n);
+  const { matched, here, outside } = sumDeposits(tie, input);
   return [
     text('Statement', fileName),
     ...(statement.account === '' ? [] : [text('Account', statement.account)]),
@@ -253,9 +246,10 @@ export function toFacts(tie: BankTie, input: TieInput, fileName: string): FileFa
     ...toParts(tie, statement).map(({ name, cents, lines }) => money(`${name}: ${count(lines, 'line')}`, cents)),
     money('All lines', sumOf(statement.lines)),
     ...(statement.closing === undefined ? [] : [money('Closing balance', statement.closing)]),
-    money('Matched deposits', tied),
-    money('Deposits only here', all - tied),
-    money('All deposits', all),
+    money('Matched deposits', matched.cents),
+    money('Deposits only here', here.cents),
+    money('All deposits', matched.cents + here.cents),
+    ...(outside.count === 0 ? [] : [money(`Matched ${OUTSIDE}: ${count(outside.count, 'deposit')}`, outside.cents)]),
     ...statement.notes.map((note) => text('To know', note)),
   ];
 }

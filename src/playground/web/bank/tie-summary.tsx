@@ -1,7 +1,7 @@
 import { createCellFormat } from '../values/cell-format';
 import type { BankTie } from './bank-match';
 import { sumOf, writeCents } from './bank-statement';
-import { centsOf, count, toParts } from './tie-lists';
+import { count, OUTSIDE, sumDeposits, toParts } from './tie-lists';
 import type { PinnedTie } from './use-bank-tie';
 
 interface TieSummaryProps {
@@ -16,13 +16,12 @@ interface TieSummaryProps {
 
 /** The line that is always true: the parts of the statement and their sum. Below it, the same of the deposits, and what has changed since. */
 export function TieSummary({ pinned, tie, currency, changes, newerVersion, onTieAgain }: TieSummaryProps) {
-  const { statement, deposits, amount, version } = pinned;
+  const { statement, version } = pinned;
   const { format } = createCellFormat(navigator.languages, statement.currency ?? currency);
   const write = (cents: bigint): string => format(writeCents(cents), 'money');
   const { from, to, opening, closing, lines, account, notes } = statement;
   const [matched, ...rest] = toParts(tie, statement);
-  const all = deposits.reduce((sum, deposit) => sum + centsOf(deposit, amount), 0n);
-  const tied = tie.groups.flatMap((group) => group.deposits).length;
+  const { matched: own, here, outside } = sumDeposits(tie, pinned);
   const span = `${format(from, 'date')} to ${format(to, 'date')}`;
   const balances = opening === undefined || closing === undefined ? '' : `: from ${write(opening)} to ${write(closing)}`;
   return (
@@ -31,17 +30,19 @@ export function TieSummary({ pinned, tie, currency, changes, newerVersion, onTie
         <strong>
           Matched {write(matched!.cents)} ({count(matched!.lines, 'line')})
         </strong>
-        {rest.map(({ name, cents, lines: own }) => (
+        {rest.map(({ name, cents, lines: left }) => (
           <span key={name}>
             {' '}
-            {cents < 0n ? '−' : '+'} {name} {write(cents < 0n ? -cents : cents)} ({count(own, 'line')})
+            {cents < 0n ? '−' : '+'} {name} {write(cents < 0n ? -cents : cents)} ({count(left, 'line')})
           </span>
         ))}{' '}
         <strong>= {write(sumOf(lines))}</strong>, what the statement moves{balances}.
       </p>
       <p>
-        Deposits: matched {write(matched!.cents)} ({tied}) + only here {write(all - matched!.cents)} ({deposits.length - tied}) ={' '}
-        {write(all)} of the report, books of version {version}. {account === '' ? '' : `Account ${account}, `}
+        Deposits: matched {write(own.cents)} ({own.count}) + only here {write(here.cents)} ({here.count}) = {write(own.cents + here.cents)}{' '}
+        of the report, books of version {version}.
+        {outside.count > 0 && ` Matched ${OUTSIDE}: ${write(outside.cents)} (${String(outside.count)}).`}{' '}
+        {account === '' ? '' : `Account ${account}, `}
         {span}. {notes.join(' ')}
       </p>
       {newerVersion !== undefined && (

@@ -4,37 +4,24 @@ import type { HistoryQuery } from '../../../generated/operations/graphql';
 import historyQuery from '../queries/history.graphql?raw';
 import type { TableClient } from '../rows/table-client';
 import { askGateway } from '../session/gateway-client';
-import type { KeptTable, LoadedTable, RowSource, TableColumn } from '../values/table-types';
+import type { KeptTable, RowSource, TableColumn } from '../values/table-types';
 import type { BankClient } from './bank-client';
-import type { BankTie, DaySpan, TiedPlaces } from './bank-match';
+import type { BankTie, TiedPlaces } from './bank-match';
+import { toDeposits, widen, type BookedDeposits, type DaySpan } from './booked-deposits';
 import type { TieChoices } from './statement-form';
 import type { TableHead } from './table-columns';
-import {
-  centsOf,
-  findChanges,
-  keepByHand,
-  toDeposits,
-  toLists,
-  type BookedDeposit,
-  type ListName,
-  type TieInput,
-  type TieList,
-} from './tie-lists';
+import { centsOf, findChanges, keepByHand, toLists, type ListName, type TieInput, type TieList } from './tie-lists';
 
-/** The report whose deposits are tied. */
+/** The report whose deposits are tied, of the newest books unless it is of a past state. */
 export interface TiedReport {
   readonly provision: string;
-  /** The tables of the report. */
-  readonly client: TableClient;
-  readonly table: LoadedTable;
-  /** The columns that the table was loaded with. */
   readonly columns: readonly TableColumn[];
-  /** Where the rows of the same report come from, of the newest books. */
-  readonly source: RowSource;
+  readonly source: Extract<RowSource, { kind: 'pages' }>;
+  readonly period: DaySpan;
+  /** The data version of the report on the page. */
+  readonly version: number;
   /** The choices of the report, as an address: deposits of others are other deposits. */
   readonly address: string;
-  /** The days of the deposits. */
-  readonly period: DaySpan;
   /** True for a report of a past state, which never changes. */
   readonly isPast: boolean;
 }
@@ -43,7 +30,6 @@ export interface TiedReport {
 export interface PinnedTie extends TieInput {
   readonly fileName: string;
   readonly address: string;
-  readonly period: DaySpan;
   readonly byHand: readonly TiedPlaces[];
 }
 
@@ -62,11 +48,6 @@ export interface KeptTie {
   readonly choices: TieChoices;
 }
 
-interface NewerBooks {
-  readonly version: number;
-  readonly deposits: readonly BookedDeposit[];
-}
-
 /** A list with its rows in a table. */
 export interface ShownList extends TieList {
   readonly table: KeptTable;
@@ -77,13 +58,18 @@ interface ShownTie {
   readonly tie: BankTie;
 }
 
-/** The deposits of the report as its table has them. */
-export const readDeposits = async ({
-  client,
-  table,
-  columns,
-}: Pick<TiedReport, 'client' | 'table' | 'columns'>): Promise<BookedDeposit[]> =>
-  toDeposits(columns, await client.loadedRows(table.id, 0, table.count));
+/** The deposits that a statement is tied to: those of the report and of the days around it, of the same state of the books. */
+export async function readDeposits(
+  { provision, columns, source, period, ...report }: TiedReport,
+  tables: TableClient,
+): Promise<BookedDeposits> {
+  const variables = { ...source.variables, ...widen(period) };
+  const { id, count, version } = await tables.load({ provision, columns, source: { ...source, variables } }, () => undefined);
+  const rows = await tables.loadedRows(id, 0, count);
+  void tables.drop(id);
+  // The gateway tells the newest version of an answer, also where that is of a past state.
+  return { version: report.isPast ? report.version : version, deposits: toDeposits(columns, rows, period) };
+}
 
 const NO_CHANGES: ReadonlyMap<string, string> = new Map();
 
@@ -95,15 +81,15 @@ export function useBankTie(
 ) {
   const { showBoundary } = useErrorBoundary();
   const [shown, setShown] = useState<ShownTie>();
-  const [newer, setNewer] = useState<NewerBooks>();
+  const [newer, setNewer] = useState<BookedDeposits>();
   const [lists, setLists] = useState<{ readonly of: ShownTie; readonly lists: Readonly<Record<ListName, ShownList>> }>();
 
   useEffect(() => {
     if (!pinned) return undefined;
     let isGone = false;
-    const { statement, deposits, amount, days, lineDate, byHand, period } = pinned;
+    const { statement, deposits, amount, days, lineDate, byHand } = pinned;
     const own = deposits.map((deposit) => ({ date: deposit.date, cents: centsOf(deposit, amount) }));
-    bank.match(statement.lines, own, { days, lineDate, byHand, period }).then((tie) => {
+    bank.match(statement.lines, own, { days, lineDate, byHand }).then((tie) => {
       if (!isGone) setShown({ of: pinned, tie });
     }, showBoundary);
     return () => {
@@ -112,28 +98,34 @@ export function useBankTie(
   }, [bank, pinned, showBoundary]);
 
   // Deposits of another period are other ones. Ties that somebody made stay where all of their deposits do.
-  const { address, provision, source, columns, isPast } = report;
+  const { address, provision, isPast } = report;
   useEffect(() => {
-    if (!pinned || pinned.address === address) return;
-    readDeposits(report).then((deposits) => {
-      const now = { ...pinned, address, period: report.period, deposits, version: report.table.version };
-      setPinned({ ...now, byHand: keepByHand(pinned.byHand, pinned, now) });
-      setNewer(undefined);
-    }, showBoundary);
-  }, [pinned, address, report, setPinned, showBoundary]);
+    if (!pinned || pinned.address === address) return undefined;
+    let isGone = false;
+    readDeposits(report, tables).then(
+      (books) => {
+        if (isGone) return;
+        const now = { ...pinned, ...books, address };
+        setPinned({ ...now, byHand: keepByHand(pinned.byHand, pinned, now) });
+        setNewer(undefined);
+      },
+      (error: unknown) => {
+        if (!isGone) showBoundary(error);
+      },
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [pinned, address, report, tables, setPinned, showBoundary]);
 
   const known = newer?.version ?? pinned?.version;
   const isPinned = pinned?.address === address;
   useEffect(() => {
     if (known === undefined || isPast || !isPinned) return undefined;
     let isGone = false;
-    const look = async (): Promise<NewerBooks | undefined> => {
+    const look = async (): Promise<BookedDeposits | undefined> => {
       const { history } = await askGateway<HistoryQuery>(provision, { query: historyQuery });
-      if ((history?.latest.number ?? 0) <= known) return undefined;
-      const table = await tables.load({ provision, source, columns }, () => undefined);
-      const deposits = await readDeposits({ client: tables, table, columns });
-      void tables.drop(table.id);
-      return { version: table.version, deposits };
+      return (history?.latest.number ?? 0) <= known ? undefined : readDeposits(report, tables);
     };
     // What cannot be asked now is asked when somebody comes back: the page itself says that the session or the gateway is away.
     const begin = (): void =>
@@ -149,7 +141,7 @@ export function useBankTie(
       isGone = true;
       window.removeEventListener('focus', begin);
     };
-  }, [known, isPast, isPinned, provision, source, columns, tables, report.table.version]);
+  }, [known, isPast, isPinned, provision, report, tables]);
 
   const changes = useMemo(() => (shown && newer ? findChanges(shown.tie, shown.of.deposits, newer.deposits) : NO_CHANGES), [shown, newer]);
   useEffect(() => {

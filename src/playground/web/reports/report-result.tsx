@@ -145,10 +145,10 @@ export function ReportOutcome({
   const tied = useMemo(
     () =>
       tiesToBank && {
-        ...{ provision, client, table, columns: plan.columns, source: toListSource(plan) },
-        ...{ address: toAddress(choices), period: plan.period, isPast: choices.state !== '' },
+        ...{ provision, columns: plan.columns, source: toListSource(plan), period: plan.period },
+        ...{ version: table.version, address: toAddress(choices), isPast: choices.state !== '' },
       },
-    [tiesToBank, provision, client, table, plan, choices],
+    [tiesToBank, provision, table.version, plan, choices],
   );
   const books = describeBooks(table.version, choices.state !== '');
   const print = useMemo(

@@ -1,0 +1,59 @@
+import { addDays } from '../../../values/periods';
+import type { Row, TableColumn } from '../values/table-types';
+
+/** The most days between a deposit and its line. */
+export const MOST_DAYS = 31;
+
+/** A deposit, as the books have it at one data version. Amounts are exact decimal texts. */
+export interface BookedDeposit {
+  readonly id: string;
+  readonly date: string;
+  readonly status: string;
+  readonly net: string;
+  readonly gross: string;
+  /** True for a deposit of the days around the report. It may be a line near the edge, and is in no sum of the report. */
+  readonly isOutside: boolean;
+}
+
+/** Deposits of one data version. */
+export interface BookedDeposits {
+  readonly version: number;
+  readonly deposits: readonly BookedDeposit[];
+}
+
+/** The days of a report, each of which may be undefined where it is open. */
+export interface DaySpan {
+  readonly startDate?: string | undefined;
+  readonly endDate?: string | undefined;
+}
+
+/** The columns of a report's rows that make a deposit. */
+const depositColumns = {
+  id: 'key.depositId',
+  date: 'key.depositDate',
+  status: 'key.depositStatus',
+  net: 'all.byTransaction.netAmount',
+  gross: 'all.byTransaction.amount',
+} as const;
+
+/** The days that can be moved by a month and have years of four digits still. */
+const [FIRST_DAY, LAST_DAY] = ['1000-02-01', '9999-11-30'];
+
+/** The deposits of the rows of a report. */
+export function toDeposits(columns: readonly TableColumn[], rows: readonly Row[], { startDate, endDate }: DaySpan): BookedDeposit[] {
+  const toText = (row: Row, name: keyof typeof depositColumns): string =>
+    String(row[columns.findIndex((column) => column.id === depositColumns[name])] ?? '');
+  return rows.map((row) => {
+    const date = toText(row, 'date');
+    return {
+      ...{ id: toText(row, 'id'), date, status: toText(row, 'status'), net: toText(row, 'net'), gross: toText(row, 'gross') },
+      isOutside: (startDate ?? date) > date || (endDate ?? date) < date,
+    };
+  });
+}
+
+/** The days of a report and those around it, whose deposits may be lines too. */
+export const widen = ({ startDate, endDate }: DaySpan): DaySpan => ({
+  ...(startDate !== undefined && startDate >= FIRST_DAY && { startDate: addDays(startDate, -MOST_DAYS) }),
+  ...(endDate !== undefined && endDate <= LAST_DAY && { endDate: addDays(endDate, MOST_DAYS) }),
+});

@@ -106,7 +106,7 @@ test('an analyst sees lines of the first days matched with deposits of the month
   expect(sums).toContain('Deposits: matched €156.50 (4) + only here €157.00 (3) = €313.50 of the report, books of version 1.');
   expect(sums).toContain('Matched outside the period: €12.00 (1).');
   const [first] = await rowsOf(page, /^Matched \(4\)/);
-  expect(first).toBe('1 May 2, 2026 12.00 of April Apr 30, 2026 D8 12.00 same amount, 2 days later, outside the period');
+  expect(first).toBe('1 May 2, 2026 12.00 of April Apr 30, 2026 D8 12.00 outside the period: same amount, 2 days later');
   expect((await rowsOf(page, /^Only here \(3\)/)).join()).not.toMatch(/D[89]/);
   expect(faults).toEqual([]);
   await page.context().close();

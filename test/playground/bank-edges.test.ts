@@ -36,7 +36,7 @@ test('an analyst reads of deposits outside the period where a line is one, and i
   const made = matchStatement(lines, own, { days: 3, lineDate: 'bookedOn', byHand: [] });
   const { matched, here, bank } = toLists(made, edges, new Map());
   expect(matched.rows.map((row) => row.slice(6, 11))).toEqual([
-    ['2026-04-30', 'D0', 'Posted', '5.00', 'same amount, 1 day later, outside the period'],
+    ['2026-04-30', 'D0', 'Posted', '5.00', 'outside the period: same amount, 1 day later'],
   ]);
   // One of two equal deposits is outside: neither is the line for sure.
   expect(bank.rows.map((row) => row[5])).toEqual(['Unclear: several of this amount within 3 days.']);

@@ -160,9 +160,9 @@ export function toLists(tie: BankTie, input: TieInput, changes: ReadonlyMap<stri
 
 const firstDay = ({ lines }: TiedPlaces, statement: Statement): number => Date.parse(statement.lines[lines[0]!]!.bookedOn);
 
-/** Tells how a group was tied, such as “the only sum of deposits: 2 of them”. */
+/** Tells how a group was tied, such as “the only sum of deposits: 2 of them”. A wide cell may be cut, and its first words are seen. */
 const describe = (group: TiedGroup, input: TieInput): string =>
-  `${describeKind(group, input)}${group.deposits.some((at) => input.deposits[at]!.isOutside) ? `, ${OUTSIDE}` : ''}`;
+  `${group.deposits.some((at) => input.deposits[at]!.isOutside) ? `${OUTSIDE}: ` : ''}${describeKind(group, input)}`;
 
 export const OUTSIDE = 'outside the period';
 

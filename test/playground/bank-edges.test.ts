@@ -1,4 +1,5 @@
 import { matchStatement } from '../../src/playground/web/bank/bank-match';
+import { widen } from '../../src/playground/web/bank/booked-deposits';
 import type { Statement } from '../../src/playground/web/bank/bank-statement';
 import { centsOf, sumDeposits, toFacts, toLists, type TieInput } from '../../src/playground/web/bank/tie-lists';
 
@@ -8,7 +9,7 @@ const statement: Statement = {
   lines: [line],
 };
 const deposit = { id: 'D1', date: '2026-05-04', status: 'Posted', net: '5.00', gross: '5.00', isOutside: false };
-const input: TieInput = { ...{ statement, deposits: [deposit], version: 1, amount: 'net', days: 3 }, lineDate: 'valuedOn' };
+const input: TieInput = { ...{ statement, deposits: [deposit], known: {}, version: 1, amount: 'net', days: 3 }, lineDate: 'valuedOn' };
 const tie = matchStatement(statement.lines, [{ date: deposit.date, cents: centsOf(deposit, 'net') }], {
   days: 3,
   lineDate: 'valuedOn',
@@ -52,4 +53,12 @@ test('an analyst reads of deposits outside the period where a line is one, and i
     { name: 'All deposits', value: '16.00', kind: 'money' },
     { name: 'Matched outside the period: 1 deposit', value: '5.00', kind: 'money' },
   ]);
+});
+
+test('an analyst whose statement reaches beyond the deposits that were read reads so of its lines', () => {
+  const lines = ['2026-04-02', '2026-05-15', '2026-06-30'].map((bookedOn) => ({ ...line, bookedOn }));
+  const known = widen({ startDate: '2026-05-01', endDate: '2026-05-31' });
+  expect(known).toEqual({ startDate: '2026-03-31', endDate: '2026-07-01' });
+  expect(matchStatement(lines, [], { days: 3, lineDate: 'bookedOn', byHand: [], known }).lines).toEqual(['edge', 'none', 'edge']);
+  expect(widen({ endDate: '9999-12-31' })).toEqual({ endDate: '9999-12-31' });
 });

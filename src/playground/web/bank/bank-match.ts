@@ -1,4 +1,5 @@
 import type { StatementLine } from './bank-statement';
+import type { DaySpan } from './booked-deposits';
 import { pairEqual, type MatchItem } from './equal-pairs';
 import { createSumFinder, MOST_ADDENDS, MOST_CENTS } from './sum-search';
 
@@ -23,6 +24,8 @@ export interface MatchChoice {
   readonly lineDate: LineDate;
   /** The groups that somebody tied by hand: they come before any other. */
   readonly byHand: readonly TiedPlaces[];
+  /** The days whose deposits are known, each of which may be undefined where it is open. */
+  readonly known?: DaySpan;
 }
 
 /** Lines and deposits whose sums are equal, as places in their lists. */
@@ -47,6 +50,8 @@ export interface TiedGroup extends TiedPlaces {
 export type LeftReason =
   /** Nothing of its amount, and no sum. */
   | 'none'
+  /** Nothing found, and deposits of some of its days are not known. */
+  | 'edge'
   /** Several of its amount fit, or several fit the same one. */
   | 'several'
   /** Several sums fit, or it is in one of several. */
@@ -79,7 +84,7 @@ const toDay = (date: string): number => Date.parse(`${date}T00:00:00Z`) / 86_400
  * ties and reasons together are the whole statement.
  */
 export function matchStatement(lines: readonly StatementLine[], deposits: readonly BankDeposit[], choice: MatchChoice): BankTie {
-  const { days, lineDate, byHand } = choice;
+  const { days, lineDate, byHand, known = {} } = choice;
   const groups: TiedGroup[] = byHand.map((group) => ({ ...group, kind: 'hand' }));
   const isDone = { lines: new Set(byHand.flatMap((group) => group.lines)), deposits: new Set(byHand.flatMap((group) => group.deposits)) };
   const reasons = {
@@ -120,6 +125,12 @@ export function matchStatement(lines: readonly StatementLine[], deposits: readon
     ...findSums('deposits', booked, received, (place) => isOpen('deposits', place), days),
   ];
   tieSums(found, reasons, groups);
+  for (const [place, { day }] of received) {
+    const isEdge =
+      (known.startDate !== undefined && day - days < toDay(known.startDate)) ||
+      (known.endDate !== undefined && day + days > toDay(known.endDate));
+    if (isEdge && reasons.lines[place] === 'none') reasons.lines[place] = 'edge';
+  }
   return { groups, lines: reasons.lines, deposits: reasons.deposits, unclear };
 }
 

@@ -5,7 +5,6 @@ import { useTableClient } from '../rows/table-client';
 import { DataTable } from '../tables/data-table';
 import type { Row } from '../values/table-types';
 import { useBankClient } from './bank-client';
-import type { BookedDeposits } from './booked-deposits';
 import { ColumnsDialog } from './columns-dialog';
 import { DEMO_ORGANIZATION, writeDemoStatement } from './demo-statement';
 import { HandDialog } from './hand-dialog';
@@ -14,7 +13,7 @@ import { StatementForm, type TieChoices } from './statement-form';
 import type { TableColumns } from './table-columns';
 import { TieSummary } from './tie-summary';
 import { differenceOf, keepByHand, listTitles, toFacts, type ListName } from './tie-lists';
-import { readDeposits, useBankTie, type ChosenFile, type KeptTie, type TiedReport } from './use-bank-tie';
+import { useBankTie, type ChosenFile, type KeptTie, type TiedReport } from './use-bank-tie';
 
 interface BankPanelProps {
   readonly report: TiedReport;
@@ -31,6 +30,8 @@ interface ColumnsQuestion {
   readonly columns: TableColumns | undefined;
   readonly fault: string | undefined;
 }
+
+const READING = 'Reading the deposits of the report…';
 
 /** Ties the deposits of the report to a statement of the bank. The file is read in this browser. */
 export default function BankPanel({ report, organization, currency, kept, fileName }: BankPanelProps) {
@@ -49,15 +50,17 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
   const [question, setQuestion] = useState<ColumnsQuestion>();
   const [first, setFirst] = useState<{ readonly side: 'lines' | 'deposits'; readonly place: number }>();
   const [message, setMessage] = useState({ text: '', isFault: false });
-  const { shown, tie, lists, changes, newerVersion, tieAgain } = useBankTie(pinned, setPinned, { bank, tables, report });
+  const { readBooks, isOther, shown, tie, lists, changes, newerVersion, tieAgain } = useBankTie(pinned, setPinned, {
+    bank,
+    tables,
+    report,
+  });
 
   // A list that takes the place of another one takes the focus with it.
   useEffect(() => {
     if (document.activeElement === document.body) tabs.current?.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus();
   }, [lists]);
 
-  // Another statement is tied to the same state of the books.
-  const readBooks = async (): Promise<BookedDeposits> => (pinned?.address === report.address ? pinned : readDeposits(report, tables));
   const read = async (chosen: ChosenFile, account: string, columns?: TableColumns): Promise<void> => {
     const found = await bank.read(chosen.bytes, { account, currency: currency ?? undefined, columns });
     if (found.kind === 'table') {
@@ -78,6 +81,7 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
     setQuestion(undefined);
     const { amount, days, lineDate } = choices;
     const { statement } = found;
+    setMessage({ text: READING, isFault: false });
     setPinned({ ...(await readBooks()), statement, fileName: chosen.name, address: report.address, amount, days, lineDate, byHand: [] });
     setMessage({ text: `${chosen.name} was read.`, isFault: false });
   };
@@ -167,8 +171,8 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
       <p className="problem" role="alert">
         {message.isFault && message.text}
       </p>
-      <p role="status" className={pinned ? 'hidden-text' : undefined}>
-        {!message.isFault && message.text}
+      <p role="status" className={pinned && !isOther ? 'hidden-text' : undefined}>
+        {isOther ? READING : !message.isFault && message.text}
       </p>
       {pinned && shown && <TieSummary {...{ currency, changes, newerVersion }} pinned={shown.of} tie={shown.tie} onTieAgain={tieAgain} />}
       {lists && (

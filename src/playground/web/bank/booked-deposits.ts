@@ -15,9 +15,10 @@ export interface BookedDeposit {
   readonly isOutside: boolean;
 }
 
-/** Deposits of one data version. */
+/** The deposits of some days, of one data version. */
 export interface BookedDeposits {
   readonly version: number;
+  readonly known: DaySpan;
   readonly deposits: readonly BookedDeposit[];
 }
 
@@ -36,8 +37,8 @@ const depositColumns = {
   gross: 'all.byTransaction.amount',
 } as const;
 
-/** The days that can be moved by a month and have years of four digits still. */
-const [FIRST_DAY, LAST_DAY] = ['1000-02-01', '9999-11-30'];
+/** The days that can be moved so far and have years of four digits still. */
+const [FIRST_DAY, LAST_DAY] = [addDays('1000-01-01', MOST_DAYS), addDays('9999-12-31', -MOST_DAYS)];
 
 /** The deposits of the rows of a report. */
 export function toDeposits(columns: readonly TableColumn[], rows: readonly Row[], { startDate, endDate }: DaySpan): BookedDeposit[] {
@@ -54,6 +55,6 @@ export function toDeposits(columns: readonly TableColumn[], rows: readonly Row[]
 
 /** The days of a report and those around it, whose deposits may be lines too. */
 export const widen = ({ startDate, endDate }: DaySpan): DaySpan => ({
-  ...(startDate !== undefined && startDate >= FIRST_DAY && { startDate: addDays(startDate, -MOST_DAYS) }),
-  ...(endDate !== undefined && endDate <= LAST_DAY && { endDate: addDays(endDate, MOST_DAYS) }),
+  ...(startDate !== undefined && { startDate: startDate < FIRST_DAY ? startDate : addDays(startDate, -MOST_DAYS) }),
+  ...(endDate !== undefined && { endDate: endDate > LAST_DAY ? endDate : addDays(endDate, MOST_DAYS) }),
 });

@@ -1,7 +1,7 @@
 import type { FileFact } from '../files/file-content';
 import type { Cell, Row, TableColumn } from '../values/table-types';
 import { dayOf, lineDates, tieKinds, type BankTie, type LeftReason, type LineDate, type TiedGroup, type TiedPlaces } from './bank-match';
-import type { BookedDeposit } from './booked-deposits';
+import type { BookedDeposit, DaySpan } from './booked-deposits';
 import { readCents, sumOf, writeCents, type Statement, type StatementLine } from './bank-statement';
 import { MOST_ADDENDS } from './sum-search';
 
@@ -13,6 +13,8 @@ export type BankAmount = keyof typeof bankAmounts;
 export interface TieInput {
   readonly statement: Statement;
   readonly deposits: readonly BookedDeposit[];
+  /** The days that the deposits are of. */
+  readonly known: DaySpan;
   /** The data version that the deposits are of. */
   readonly version: number;
   readonly amount: BankAmount;
@@ -32,6 +34,7 @@ export function centsOf(deposit: BookedDeposit, amount: BankAmount): bigint {
 const remainders = {
   'no deposit': ['none'],
   unclear: ['several', 'sums', 'shared'],
+  'days that were not read': ['edge'],
   'too many sums to try': ['too-many'],
   'paid out': ['paid-out'],
   'taken back': ['reversal'],
@@ -67,6 +70,8 @@ function explain(reason: LeftReason, days: number): string {
   switch (reason) {
     case 'none':
       return `No such amount and no such sum ${near}.`;
+    case 'edge':
+      return 'Its days reach beyond the deposits that were read: choose another period.';
     case 'several':
       return `Unclear: several of this amount ${near}.`;
     case 'sums':
@@ -128,7 +133,9 @@ export function toLists(tie: BankTie, input: TieInput, changes: ReadonlyMap<stri
     return Array.from({ length }, (_, at) => {
       const [line, deposit] = [statement.lines[group.lines[at] ?? -1], deposits[group.deposits[at] ?? -1]];
       const change = deposit ? (changes.get(deposit.id) ?? '') : '';
-      return [n + 1, ...lineCells(line), ...ownCells(deposit), describe(group, input), change, tie.groups.indexOf(group)];
+      // A wide cell may be cut, and its first words are seen.
+      const how = `${deposit?.isOutside ? `${OUTSIDE}: ` : ''}${describe(group, input)}`;
+      return [n + 1, ...lineCells(line), ...ownCells(deposit), how, change, tie.groups.indexOf(group)];
     });
   });
   const left = (side: 'lines' | 'deposits'): number[] => tie[side].flatMap((reason, at) => (reason === undefined ? [] : [at]));
@@ -160,13 +167,10 @@ export function toLists(tie: BankTie, input: TieInput, changes: ReadonlyMap<stri
 
 const firstDay = ({ lines }: TiedPlaces, statement: Statement): number => Date.parse(statement.lines[lines[0]!]!.bookedOn);
 
-/** Tells how a group was tied, such as “the only sum of deposits: 2 of them”. A wide cell may be cut, and its first words are seen. */
-const describe = (group: TiedGroup, input: TieInput): string =>
-  `${group.deposits.some((at) => input.deposits[at]!.isOutside) ? `${OUTSIDE}: ` : ''}${describeKind(group, input)}`;
-
 export const OUTSIDE = 'outside the period';
 
-function describeKind({ kind, lines, deposits }: TiedGroup, input: TieInput): string {
+/** Tells how a group was tied, such as “the only sum of deposits: 2 of them”. */
+function describe({ kind, lines, deposits }: TiedGroup, input: TieInput): string {
   if (kind === 'hand') return `${tieKinds.hand}: ${count(lines.length, 'line')}, ${count(deposits.length, 'deposit')}`;
   if (kind !== 'pair') return `${tieKinds[kind]}: ${String(kind === 'lines' ? lines.length : deposits.length)} of them`;
   const [line, deposit] = [input.statement.lines[lines[0]!]!, input.deposits[deposits[0]!]!];
@@ -213,7 +217,7 @@ interface DepositSum {
   readonly count: number;
 }
 
-/** The deposits of the report: those that are matched, and the others. Those of the days around it are told for themselves. */
+/** The deposits of the report: those that are matched, and the others. Matched ones of the days around it are summed apart. */
 export function sumDeposits(tie: BankTie, { deposits, amount }: TieInput): Readonly<Record<'matched' | 'here' | 'outside', DepositSum>> {
   const sum = (isIn: (deposit: BookedDeposit, isMatched: boolean) => boolean): DepositSum => {
     const own = deposits.filter((deposit, at) => isIn(deposit, tie.deposits[at] === undefined));

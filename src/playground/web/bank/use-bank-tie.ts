@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useErrorBoundary } from 'react-error-boundary';
 import type { HistoryQuery } from '../../../generated/operations/graphql';
 import historyQuery from '../queries/history.graphql?raw';
@@ -26,7 +26,7 @@ export interface TiedReport {
   readonly isPast: boolean;
 }
 
-/** A statement, what it is tied to, and what was chosen. It outlives the results of the report, whose version it pins. */
+/** A statement, the deposits that it is tied to, and what was chosen. It outlives the results of the report. */
 export interface PinnedTie extends TieInput {
   readonly fileName: string;
   readonly address: string;
@@ -59,16 +59,14 @@ interface ShownTie {
 }
 
 /** The deposits that a statement is tied to: those of the report and of the days around it, of the same state of the books. */
-export async function readDeposits(
-  { provision, columns, source, period, ...report }: TiedReport,
-  tables: TableClient,
-): Promise<BookedDeposits> {
-  const variables = { ...source.variables, ...widen(period) };
+async function readDeposits({ provision, columns, source, period, ...report }: TiedReport, tables: TableClient): Promise<BookedDeposits> {
+  const known = widen(period);
+  const variables = { ...source.variables, ...known };
   const { id, count, version } = await tables.load({ provision, columns, source: { ...source, variables } }, () => undefined);
   const rows = await tables.loadedRows(id, 0, count);
   void tables.drop(id);
   // The gateway tells the newest version of an answer, also where that is of a past state.
-  return { version: report.isPast ? report.version : version, deposits: toDeposits(columns, rows, period) };
+  return { version: report.isPast ? report.version : version, known, deposits: toDeposits(columns, rows, period) };
 }
 
 const NO_CHANGES: ReadonlyMap<string, string> = new Map();
@@ -87,9 +85,9 @@ export function useBankTie(
   useEffect(() => {
     if (!pinned) return undefined;
     let isGone = false;
-    const { statement, deposits, amount, days, lineDate, byHand } = pinned;
+    const { statement, deposits, amount, days, lineDate, byHand, known } = pinned;
     const own = deposits.map((deposit) => ({ date: deposit.date, cents: centsOf(deposit, amount) }));
-    bank.match(statement.lines, own, { days, lineDate, byHand }).then((tie) => {
+    bank.match(statement.lines, own, { days, lineDate, byHand, known }).then((tie) => {
       if (!isGone) setShown({ of: pinned, tie });
     }, showBoundary);
     return () => {
@@ -97,12 +95,24 @@ export function useBankTie(
     };
   }, [bank, pinned, showBoundary]);
 
+  const reading = useRef<{ readonly of: TiedReport; readonly books: Promise<BookedDeposits> } | undefined>(undefined);
+  // Whoever waits for the deposits of the report shares one reading: a second one would stop the first.
+  const readBooks = useCallback((): Promise<BookedDeposits> => {
+    if (pinned?.address === report.address) return Promise.resolve(pinned);
+    if (reading.current?.of !== report) {
+      const books = readDeposits(report, tables);
+      reading.current = { of: report, books };
+      books.catch(() => (reading.current = undefined));
+    }
+    return reading.current.books;
+  }, [pinned, report, tables]);
+
   // Deposits of another period are other ones. Ties that somebody made stay where all of their deposits do.
   const { address, provision, isPast } = report;
   useEffect(() => {
     if (!pinned || pinned.address === address) return undefined;
     let isGone = false;
-    readDeposits(report, tables).then(
+    readBooks().then(
       (books) => {
         if (isGone) return;
         const now = { ...pinned, ...books, address };
@@ -116,7 +126,7 @@ export function useBankTie(
     return () => {
       isGone = true;
     };
-  }, [pinned, address, report, tables, setPinned, showBoundary]);
+  }, [pinned, address, readBooks, setPinned, showBoundary]);
 
   const known = newer?.version ?? pinned?.version;
   const isPinned = pinned?.address === address;
@@ -173,10 +183,14 @@ export function useBankTie(
   }, [pinned, newer, setPinned]);
   // Until the next lists are there, the former ones are shown and nothing is done with them.
   const isCurrent = lists !== undefined && lists.of === shown && shown.of === pinned;
+  // A tie of other deposits than those of the report is not shown under it.
+  const isOther = pinned !== undefined && !isPinned;
   return {
-    shown: lists?.of,
-    tie: isCurrent ? lists.of.tie : undefined,
-    lists: lists?.lists,
+    readBooks,
+    isOther,
+    shown: isOther ? undefined : lists?.of,
+    tie: isCurrent && !isOther ? lists.of.tie : undefined,
+    lists: isOther ? undefined : lists?.lists,
     changes,
     newerVersion: newer?.version,
     tieAgain,

@@ -146,7 +146,9 @@ export function ReportOutcome({
     () =>
       tiesToBank && {
         ...{ provision, columns: plan.columns, source: toListSource(plan), period: plan.period },
-        ...{ version: table.version, address: toAddress(choices), isPast: choices.state !== '' },
+        // A period such as the last month has other days on another day.
+        address: `${toAddress(choices)} ${plan.period.startDate ?? ''}..${plan.period.endDate ?? ''}`,
+        ...{ version: table.version, isPast: choices.state !== '' },
       },
     [tiesToBank, provision, table.version, plan, choices],
   );

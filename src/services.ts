@@ -274,7 +274,7 @@ export function createServices(
     usageCounter,
     books,
     history: new HistoryService(new HistoryStore(database), rights),
-    periods: new PeriodService(new PeriodStore(database), { books, depositDetails, rights }),
+    periods: new PeriodService(new PeriodStore(database, queue), { books, depositDetails, rights }),
     erasures,
     answers,
     imports,

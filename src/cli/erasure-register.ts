@@ -5,7 +5,11 @@ import { rethrowUnreadable } from './secret-file';
 
 /** A donor of a register that `donor erased --json` has written. */
 export interface RegisteredErasure {
+  /** The organization's name when the register was written. It may be another one's in a backup. */
   readonly organization: string;
+  /** The number and the time that tell the organization from all others, in each of its backups. */
+  readonly organizationId: number;
+  readonly organizationCreatedAt: string;
   readonly donorId: number;
   readonly erasedAt: string;
   readonly erasedBy: string | null;
@@ -31,13 +35,16 @@ function parse(file: string, content: Uint8Array): unknown {
 
 function isErasure(row: unknown): row is RegisteredErasure {
   if (typeof row !== 'object' || row === null) return false;
-  const { organization, donorId, erasedAt, erasedBy, reason } = row as Readonly<Record<string, unknown>>;
+  const { organization, organizationId, organizationCreatedAt, donorId, erasedAt, erasedBy, reason } = row as Readonly<
+    Record<string, unknown>
+  >;
   return (
     typeof organization === 'string' &&
+    Number.isSafeInteger(organizationId) &&
+    isInstant(organizationCreatedAt) &&
     Number.isSafeInteger(donorId) &&
     (donorId as number) > 0 &&
-    typeof erasedAt === 'string' &&
-    !Number.isNaN(Date.parse(erasedAt)) &&
+    isInstant(erasedAt) &&
     (erasedBy === null || typeof erasedBy === 'string') &&
     typeof reason === 'string' &&
     // PostgreSQL holds no NUL.
@@ -45,3 +52,5 @@ function isErasure(row: unknown): row is RegisteredErasure {
     !erasedBy?.includes('\0')
   );
 }
+
+const isInstant = (value: unknown): value is string => typeof value === 'string' && !Number.isNaN(Date.parse(value));

@@ -31,8 +31,10 @@ interface Day {
 }
 
 /** Writes a day. Months and days beyond their ends count on into the next or the one before: day 0 is the last of the month before. */
-const toDate = (year: number, month: number, day: number): LocalDate =>
-  new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 'YYYY-MM-DD'.length);
+function toDate(year: number, month: number, day: number): LocalDate {
+  // Date.UTC takes the years 0 to 99 for those of the 20th century.
+  return new Date(new Date(0).setUTCFullYear(year, month - 1, day)).toISOString().slice(0, 'YYYY-MM-DD'.length);
+}
 const days = ({ year, month, day }: Day, from: number, count: number): PeriodDates => ({
   startDate: toDate(year, month, day + from),
   endDate: toDate(year, month, day + from + count - 1),

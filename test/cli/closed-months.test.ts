@@ -180,6 +180,11 @@ describe('an import is refused as a whole, and changes nothing,', () => {
     [
       'when the status of the deposit changes',
       [{ ...OCTOBER, deposit_status: 'pending' }],
+      '1 line of closed dates would change by -10.50 (2024-10: 1 line, -10.50)',
+    ],
+    [
+      'when a pending line comes to a closed date',
+      [{ ...gift(4, '10'), deposit_status: 'pending' }],
       '1 line of closed dates would change by 0.00 (2024-10: 1 line, 0.00)',
     ],
     [

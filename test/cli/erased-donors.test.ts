@@ -204,6 +204,19 @@ describe('an operator who erases a donor', () => {
     expect(await textsOf(organization)).toMatch(/william/);
   });
 
+  test('erases a donor of whom earlier states alone have texts', async () => {
+    const organization = await createBooks();
+    for (const statement of [
+      'UPDATE transaction SET donor_id = 8 WHERE donor_id = 7 AND organization_id',
+      'DELETE FROM donor WHERE id = 7 AND organization_id',
+    ])
+      await files.query(`${statement} = (SELECT id FROM organization WHERE name = $1)`, [organization]);
+    await succeed(files.environment, ['check', '--organization', organization, '--repair']);
+    expect(await textsOf(organization)).toMatch(/lovelace/);
+    expect(await erase(organization, '7')).toMatchObject({ status: 0, stderr: '' });
+    expect(await textsOf(organization)).not.toMatch(/lovelace|byron|555-0100/);
+  });
+
   test('leaves the memos of a gift that was another donor’s at last, and has left the books', async () => {
     const organization = await files.createOrganization();
     await importInto(organization, [gift(1), gift(2, { main_memo: 'in memory of Byron' })]);
@@ -228,9 +241,10 @@ describe('the register', () => {
     await erase(organization, '8', 'Another request');
     const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
     const by = expect.any(String) as string;
+    const owner = { organization, organizationId: expect.any(Number) as number, organizationCreatedAt: at };
     const register = [
-      { organization, donorId: 8, version: 4, erasedAt: at, erasedBy: by, reason: 'Another request' },
-      { organization, donorId: 7, version: 3, erasedAt: at, erasedBy: by, reason: REASON },
+      { ...owner, donorId: 8, version: 4, erasedAt: at, erasedBy: by, reason: 'Another request' },
+      { ...owner, donorId: 7, version: 3, erasedAt: at, erasedBy: by, reason: REASON },
     ];
     expect(await asJson(['donor', 'erased', '--organization', organization])).toEqual(register);
     expect(await asJson(['donor', 'erased'])).toEqual(expect.arrayContaining(register));

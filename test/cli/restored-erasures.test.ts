@@ -90,6 +90,30 @@ describe('an operator who restores with a register', () => {
     });
   });
 
+  test('erases in the organization of the register, whatever it is called now, and in no other of its name', async () => {
+    await withCopy(async (origin) => {
+      const there = { DATABASE_URL: origin.url };
+      const path = files.path('renamed.backup');
+      await succeed(there, ['restore', backup]);
+      await succeed(there, ['backup', path]);
+      await succeed(there, ['organization', 'rename', organization, 'Another name']);
+      await succeed(there, ['organization', 'create', organization]);
+      const lines = files.path('others.ndjson');
+      await writeFile(lines, toNdjson([gift(1, NOETHER), gift(2, KING)]));
+      await succeed(there, ['import', lines, '--organization', organization]);
+      const erase = (name: string, donor: string) =>
+        succeed(there, ['donor', 'erase', '--organization', name, '--donor', donor, '--reason', 'x']);
+      await erase('Another name', '7');
+      await erase(organization, '8');
+      const file = await writeRegister(JSON.parse(await succeed(there, ['--json', 'donor', 'erased'])) as Registered[]);
+      await withCopy(async (copy) => {
+        const answer = await succeed({ DATABASE_URL: copy.url }, ['--json', 'restore', path, '--erased', file]);
+        expect(JSON.parse(answer)).toMatchObject({ erasedAgain: { donors: 1, registered: 1, unknownOrganizations: [organization] } });
+        expect(await namesIn(copy)).toEqual(LEFT);
+      });
+    });
+  });
+
   test('is told how many donors had texts, and which organization the backup does not have', async () => {
     await withCopy(async (copy) => {
       const words = ['restore', backup, '--erased', await writeRegister(register)];

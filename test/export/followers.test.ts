@@ -24,6 +24,23 @@ test('a follower who waits has a change soon after it was made, and an empty ans
   expect(follower.text).toEqual(await follower.books());
 });
 
+test('a follower waits no longer when the clock is put back', async () => {
+  const follower = new Follower(reader, organization);
+  await follower.begin();
+  const before = performance.now();
+  const waiting = follower.follow('&wait=2');
+  setTimeout(() => {
+    const now = Date.now.bind(Date);
+    jest.spyOn(Date, 'now').mockImplementation(() => now() - 3_600_000);
+  }, 500);
+  try {
+    expect(await waiting).toBe(0);
+    expect(performance.now() - before).toBeLessThan(30_000);
+  } finally {
+    jest.restoreAllMocks();
+  }
+});
+
 test('a follower whose provision is revoked while they wait is told so, and one who leaves is no failure', async () => {
   await withGateway({ ACCESS_CHECK_SECONDS: '1' }, async ({ url, services, logLines }) => {
     const of = await createOrganization(services);

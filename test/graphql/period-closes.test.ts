@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createOrganization,
   graphql,
@@ -10,8 +11,11 @@ import {
 } from '../support/gateway';
 import { readAudit } from '../support/audit-reader';
 import { openGateway } from '../support/open-gateway';
+import { until } from '../support/until';
 
-const gateway = openGateway();
+/** The lanes of an organization's reports. */
+const LANES = 4;
+const gateway = openGateway({ settings: { REPORT_CONCURRENCY: String(LANES) } });
 
 type Caller = Parameters<typeof graphql>[2];
 const gift = (number: number, month: string) =>
@@ -152,13 +156,58 @@ test('a close that cannot be is refused with its reason, and leaves no trace', a
 
 test('a close waits for an import that is under way, and is refused when that takes long', async () => {
   const { organization, ada } = await createMembers();
-  const { client } = gateway.database;
-  await client.query('BEGIN');
-  await client.query(`SELECT pg_advisory_xact_lock(hashtext('deposit-gateway import'), $1)`, [organization.id]);
+  const release = await holdBooks(organization);
   const [refused, waiting] = await Promise.all([close(ada, '2024-09-30'), reopen(ada, '2024-09-30', 'x')]);
   expect([faultsOf(refused), faultsOf(waiting)]).toEqual(
     Array(2).fill([['BOOKS_CHANGING', 'The books are being changed: an import is under way; try again when it has ended']]),
   );
-  await client.query('COMMIT');
+  await release();
   expect((await close(ada, '2024-09-30')).body.errors).toBeUndefined();
+});
+
+/** Keeps the books of an organization from being changed, as an import does, until the returned function is called. */
+async function holdBooks({ id }: TestOrganization): Promise<() => Promise<unknown>> {
+  const { client } = gateway.database;
+  await client.query('BEGIN');
+  await client.query(`SELECT pg_advisory_xact_lock(hashtext('deposit-gateway import'), $1)`, [id]);
+  return () => client.query('COMMIT');
+}
+const countWaiting = async (): Promise<number> => {
+  const { rows } = await gateway.database.client.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`,
+  );
+  return rows[0]!.count;
+};
+
+test('closes that wait for an import leave the reports of other organizations their connections', async () => {
+  const { organization, ada } = await createMembers();
+  const other = await createOrganization(gateway.services);
+  await importLines(gateway.services, other, [gift(1, '09')]);
+  await close(ada, '2024-09-30');
+  const release = await holdBooks(organization);
+  const waiting = Array.from({ length: 12 }, () => reopen(ada, '2024-09-30', 'x'));
+  let count = 0;
+  await until(async () => {
+    const before = count;
+    await sleep(500);
+    count = await countWaiting();
+    return count > 0 && count === before;
+  });
+  expect(count).toBeLessThanOrEqual(LANES);
+  const answer = await fetch(`${gateway.url}/export/deposit-details.csv?period=all-time`, { headers: { Provision: other.apiProvision } });
+  expect([answer.status, (await answer.text()).split('\n').length]).toEqual([200, 3]);
+  await release();
+  expect((await Promise.all(waiting)).filter(({ body }) => !body.errors)).toHaveLength(1);
+});
+
+test('a member who may close no more when the books can be changed closes nothing', async () => {
+  const { organization, ada } = await createMembers();
+  const release = await holdBooks(organization);
+  const waiting = close(ada, '2024-09-30');
+  await until(async () => (await countWaiting()) === 1);
+  await gateway.services.users.changeGrants(organization.name, 'ada', { verb: 'revoke', privileges: ['close_periods'] });
+  await release();
+  expect(faultsOf(await waiting)).toEqual([['PRIVILEGE_NOT_FOUND', 'Privilege to perform the action was not found']]);
+  expect((await ask(ada, '{ closedThrough }')).body.data).toEqual({ closedThrough: null });
+  expect((await readAudit(gateway, organization)).filter(({ operation }) => operation.startsWith('period'))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { findCompared, findPeriod, isComparison } from '../../src/playground/web/values/periods';
-import { findToday, isTimeZone, periodNames, toPeriodDates, type PeriodName } from '../../src/values/periods';
+import { addDays, findToday, isTimeZone, periodNames, toMonths, toPeriodDates, type PeriodName } from '../../src/values/periods';
 
 /** A Sunday in a leap year, in the last month of the fiscal year. */
 const now = { today: '2024-06-30', fiscalYearStart: 7 };
@@ -179,3 +179,12 @@ test.each([
   ['', false],
   ['America/New York', false],
 ] as const)('a time zone “%s” is known: %s', (name, isKnown) => expect(isTimeZone(name)).toBe(isKnown));
+
+test('the months of a typing error such as the year 26 are of that year', () => {
+  expect(addDays('0026-12-31', 1)).toBe('0027-01-01');
+  expect(toMonths('0099-11-20', '0100-01-05')).toEqual([
+    { startDate: '0099-11-20', endDate: '0099-11-30' },
+    { startDate: '0099-12-01', endDate: '0099-12-31' },
+    { startDate: '0100-01-01', endDate: '0100-01-05' },
+  ]);
+});

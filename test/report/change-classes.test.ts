@@ -96,6 +96,18 @@ describe('whoever asks what changed', () => {
     ]);
   });
 
+  test.each([
+    ['a later name in the alphabet', 'Alpha', 'Zeta'],
+    ['an earlier one', 'Zeta', 'Alpha'],
+  ])('sees a fund that got %s under its name of now', async (_which, before, after) => {
+    const [old, renamed] = [before, after].map((designation) => ({ ...single, designation }));
+    const gone = { ...single, deposit_id: 'D3', transaction_id: 'T3', allocation_id: 'A4', designation: before };
+    const found = await changesOf([old!, gone], [renamed!]);
+    expect(found.designations.nodes.map(({ designation, classes }) => [designation, classes.map((each) => each.class)])).toEqual([
+      [after, ['REMOVED', 'RELABELLED']],
+    ]);
+  });
+
   test('sees where a line went that has left the period', async () => {
     const found = await changesOf(
       [split, rest, single],
@@ -321,6 +333,9 @@ describe('whoever asks what changed', () => {
     expect(await faultOf('from: { version: 1 }, to: { version: 7 }')).toContain('to: there is no version 7');
     expect(await faultOf('from: { version: 1 }', 'nodes { before { donor { lastName } } }')).toContain(
       'Lines of a change lead to no records: leave donor out',
+    );
+    expect(await faultOf('from: { version: 1 }', 'edges { node { after { fund { __typename } } } }')).toContain(
+      'Lines of a change lead to no records: leave fund out',
     );
     expect(await faultOf('from: { version: 1 }, first: 0')).toContain('first is 0');
     expect(await faultOf('from: { version: 1 }, class: []')).toContain('class is an empty list: leave it out for all classes');

@@ -99,6 +99,19 @@ describe('after a donor was erased, a caller', () => {
     expect((await get(organization, path, { 'If-None-Match': String(headers.etag) })).status).toBe(304);
   });
 
+  test('is sent a file of a past state anew when a restored backup has come to the same number by another erasure', async () => {
+    const organization = await createBooks();
+    await erase(organization, '8');
+    const path = `/export/deposit-details.csv?${EVER}&as_of=1`;
+    const { etag } = (await get(organization, path)).headers;
+    expect((await get(organization, path, { 'If-None-Match': String(etag) })).status).toBe(304);
+    await gateway.database.client.query(
+      `UPDATE data_version SET recorded_at = recorded_at + interval '1 second' WHERE organization_id = $1 AND cause = 'erase'`,
+      [organization.id],
+    );
+    expect((await get(organization, path, { 'If-None-Match': String(etag) })).status).toBe(200);
+  });
+
   test('sees the lines as erased, without a text before, and everything adds up', async () => {
     const organization = await createBooks();
     await erase(organization);

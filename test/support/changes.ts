@@ -32,7 +32,9 @@ export interface Changes {
   readonly nodes: readonly Change[];
   readonly totalCount: number;
   readonly classes: readonly Totals[];
-  readonly designations: { readonly nodes: readonly { readonly designationId: number; readonly classes: readonly Totals[] }[] };
+  readonly designations: {
+    readonly nodes: readonly { readonly designationId: number; readonly designation: string; readonly classes: readonly Totals[] }[];
+  };
   readonly summaryBefore: Summary;
   readonly summaryAfter: Summary;
 }
@@ -43,7 +45,7 @@ export const ask = ({ url }: Gateway, { apiProvision }: TestOrganization, query:
 
 const SUMMARY = `(groupBy: [DESIGNATION]) { all { ${TOTALS} } groups { nodes { key { designationId } all { ${TOTALS} } } } }`;
 const ALL = `nodes { class before { ${FIELDS} } after { ${FIELDS} } columns wasInside isInside ${EFFECT} } totalCount
-  classes { class changes ${EFFECT} } designations { nodes { designationId classes { class changes ${EFFECT} } } }
+  classes { class changes ${EFFECT} } designations { nodes { designationId designation classes { class changes ${EFFECT} } } }
   summaryBefore${SUMMARY} summaryAfter${SUMMARY}`;
 
 /** Reads what changed, with everything that a test looks at unless it says what. */

@@ -1,3 +1,5 @@
+import { succeed } from '../support/command';
+import { createTestDatabase } from '../support/database';
 import { until } from '../support/until';
 import { openWebhooks } from '../support/webhooks';
 
@@ -89,6 +91,25 @@ describe('a receiver', () => {
     await webhooks.untilAcknowledged(hook, 1);
     expect(receiver.last!.body).toMatchObject({ type: 'books.advanced', data: { version: 1, previous: 14 } });
     expect(receiver.messages).toHaveLength(3);
+  });
+
+  test('is to be told the newest version of a restored copy, whose number it may have acknowledged for other books', async () => {
+    const { organization, ...hook } = await webhooks.createLiveHook();
+    await webhooks.advance(organization, 1);
+    await webhooks.untilAcknowledged(hook, 1);
+    const backup = webhooks.files.path('told.backup');
+    await webhooks.ask('backup', backup);
+    const copy = await createTestDatabase();
+    try {
+      const environment = { DATABASE_URL: copy.url };
+      await succeed(environment, ['restore', backup]);
+      const hooks = JSON.parse(await succeed(environment, ['--json', 'webhook', 'list'])) as { id: string }[];
+      expect(hooks.find(({ id }) => id === hook.id)).toMatchObject({
+        ...{ state: 'behind', newestVersion: 1, acknowledgedVersion: Number.MAX_SAFE_INTEGER },
+      });
+    } finally {
+      await copy.drop();
+    }
   });
 
   test('is told again what an operator replays', async () => {

@@ -122,20 +122,20 @@ interface RestoredErasures {
 }
 
 async function eraseAgain({ organizations, erasures }: Services, register: readonly RegisteredErasure[]): Promise<RestoredErasures> {
-  const known = new Map((await organizations.list()).map(({ id, name }) => [name, id]));
-  const names = [...new Set(register.map(({ organization }) => organization))];
+  let rest = register;
   let [donors, registered] = [0, 0];
-  for (const name of names) {
-    const id = known.get(name);
-    if (id === undefined) continue;
-    const again = await erasures.eraseAgain(
-      id,
-      register.filter(({ organization }) => organization === name),
-    );
+  for (const { id, createdAt } of await organizations.list()) {
+    // A name may be another organization's by now. A number alone may come back after a restore.
+    const isOf = (erasure: RegisteredErasure): boolean =>
+      erasure.organizationId === id && Date.parse(erasure.organizationCreatedAt) === createdAt.getTime();
+    const erased = rest.filter(isOf);
+    if (erased.length === 0) continue;
+    const again = await erasures.eraseAgain(id, erased);
+    rest = rest.filter((erasure) => !isOf(erasure));
     donors += again.withTexts;
     registered += again.registered;
   }
-  return { donors, registered, unknownOrganizations: names.filter((name) => !known.has(name)) };
+  return { donors, registered, unknownOrganizations: [...new Set(rest.map(({ organization }) => organization))] };
 }
 
 const NO_REGISTER =

@@ -171,7 +171,10 @@ function erasedCommand(context: () => CommandContext): Command {
       const erasures = await withServices(context(), async ({ organizations, erasures: service }) => {
         const chosen = organization === undefined ? await organizations.list() : [await organizations.get(organization)];
         const lists = await Promise.all(
-          chosen.map(async ({ id, name }) => (await service.list(id)).map((erased) => ({ organization: name, ...erased }))),
+          chosen.map(async ({ id, name, createdAt }) => {
+            const owner = { organization: name, organizationId: id, organizationCreatedAt: createdAt };
+            return (await service.list(id)).map((erased) => ({ ...owner, ...erased }));
+          }),
         );
         return lists.flat();
       });

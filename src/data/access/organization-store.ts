@@ -23,6 +23,7 @@ export interface OrganizationRow extends OrganizationCalendar, V2Notice {
   readonly underMaintenance: boolean;
   /** The ISO 4217 code of the currency of its amounts, which are shown with it and never converted; null when it was not said. */
   readonly currency: string | null;
+  readonly createdAt: Date;
 }
 
 /** The rows that went with an organization. */
@@ -48,7 +49,7 @@ const TABLES = [
  * Plain SQL: most commands look up an organization and use none of Prisma's models, which take 70 MB of memory from their first query on.
  */
 const FIND = `
-  SELECT id, name, hosts, under_maintenance AS "underMaintenance", fiscal_year_start AS "fiscalYearStart", time_zone AS "timeZone", currency,
+  SELECT id, name, hosts, under_maintenance AS "underMaintenance", fiscal_year_start AS "fiscalYearStart", time_zone AS "timeZone", currency, created_at AS "createdAt",
     v2_deprecated_at AS "v2DeprecatedAt", v2_sunset_at AS "v2SunsetAt", v2_migration_link AS "v2MigrationLink"
   FROM organization WHERE name = $1`;
 

@@ -4,7 +4,7 @@ import type { Replicas } from '../reading/replicas';
 import type { ReportQueue } from '../reading/report-queue';
 import { ReportSnapshot } from '../reading/report-snapshot';
 import { RequestTimes } from '../postgres/request-times';
-import { RequestBooks, type BooksRequest } from './request-books';
+import { RequestBooks, type BookReader, type BooksRequest } from './request-books';
 import type { VersionMemory } from './version-memory';
 
 /** The parts that read the books. */
@@ -43,6 +43,13 @@ export class BookOpener {
     const { database, queue } = this.parts;
     const options = { ...toOperatorRequest(organizationId), timeoutMs: WHOLE_TIMEOUT_MS };
     return new ReportSnapshot(new BookSource(database), queue, options, shared);
+  }
+
+  /** Opens the newest state of the primary for a reader, who waits for it no longer than for a report; without one for an operator. */
+  openNewest(organizationId: number, reader: BookReader | undefined): ReportSnapshot {
+    if (!reader) return this.openState(organizationId);
+    const { database, queue, timeoutMs } = this.parts;
+    return new ReportSnapshot(new BookSource(database), queue, { ...reader, times: new RequestTimes(), timeoutMs });
   }
 }
 

@@ -1,7 +1,7 @@
 import { Prisma } from '../../generated/prisma/client';
 import { donorTexts, lineFields } from '../../line/line-fields';
 import type { Database } from '../postgres/database';
-import { numberOf, type VersionStamp } from '../postgres/version-stamp';
+import { numberOf, VERSION_STAMP, type VersionStamp } from '../postgres/version-stamp';
 import { BookTransaction } from './book-transaction';
 import { IS_CURRENT, toSnakeCase } from './line-columns';
 import { whereLines, type LineSet } from './line-set';
@@ -66,11 +66,13 @@ export class ErasureStore {
     return this.database.query<ErasedDonor>({ name: 'list-erased', text: LIST, values: [organizationId] });
   }
 
-  /** The newest version that has erased a donor after a state; null when none has. */
-  async findVersionAfter(organizationId: number, state: VersionStamp, books: RequestBooks): Promise<number | null> {
-    const select = Prisma.sql`SELECT max(version)::float8 AS version FROM erased_donor
-      WHERE organization_id = ${organizationId}::int AND version > ${numberOf(state)}::bigint`;
-    return (await books.list<{ version: number | null }>(organizationId, select))[0]!.version;
+  /** The newest version that has erased a donor after a state; undefined when none has. */
+  async findStampAfter(organizationId: number, state: VersionStamp, books: RequestBooks): Promise<VersionStamp | undefined> {
+    const organization = Prisma.sql`organization_id = ${organizationId}::int`;
+    const select = Prisma.sql`SELECT ${VERSION_STAMP} AS stamp FROM data_version WHERE ${organization} AND number = (
+      SELECT max(version) FROM erased_donor WHERE ${organization} AND version > ${numberOf(state)}::bigint
+    )`;
+    return (await books.list<{ stamp: VersionStamp }>(organizationId, select))[0]?.stamp;
   }
 
   /** The number of states of lines of the rows whose texts an erasure after an instant has emptied. */

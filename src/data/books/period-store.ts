@@ -4,11 +4,12 @@ import type { Money } from '../../values/money';
 import type { Database } from '../postgres/database';
 import { selectPage, type KeyOrder, type KeysetPage } from '../postgres/keyset';
 import { numberOf, type VersionStamp } from '../postgres/version-stamp';
+import type { ReportQueue } from '../reading/report-queue';
 import type { ReportSnapshot } from '../reading/report-snapshot';
 import { BookTransaction } from './book-transaction';
 import { IS_CURRENT } from './line-columns';
 import { IS_IN_FORCE, whereInForce } from './late-lines';
-import type { RequestBooks } from './request-books';
+import type { BookReader, RequestBooks } from './request-books';
 
 /** A month, or the part of one, that a close closed, with the figures of its posted lines at that moment. */
 export interface ClosedMonth {
@@ -58,6 +59,8 @@ export interface NewClose {
   readonly note: string | null;
   readonly months: readonly ClosedMonth[];
   readonly version: VersionStamp;
+  /** The caller in whose lane the change waits for imports; undefined for an operator. */
+  readonly reader: BookReader | undefined;
 }
 
 /** A reopening that was made. */
@@ -73,6 +76,8 @@ export interface Reopening {
   readonly through: LocalDate;
   readonly reopenedBy: string | null;
   readonly reason: string;
+  /** As of a close. */
+  readonly reader: BookReader | undefined;
 }
 
 const { sql, raw } = Prisma;
@@ -84,7 +89,10 @@ export const closeOrder: KeyOrder = { columns: { version: 'bigint' } };
 
 /** The closes of the books. */
 export class PeriodStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly queue: ReportQueue,
+  ) {}
 
   /** The days of the newest state that a snapshot reads. */
   async findOpenDays(organizationId: number, snapshot: ReportSnapshot): Promise<OpenDays> {
@@ -118,7 +126,7 @@ export class PeriodStore {
    * writes nothing, when the books have gone on since the months were read.
    */
   insert(organizationId: number, close: NewClose, onReady: () => Promise<void>): Promise<PeriodClose | undefined> {
-    return this.change(organizationId, async (books) => {
+    return this.change(organizationId, close.reader, async (books) => {
       const { rows } = await books.query<{ number: string }>(NEWEST, [organizationId]);
       if (Number(rows[0]!.number) !== numberOf(close.version)) return undefined;
       await onReady();
@@ -135,10 +143,10 @@ export class PeriodStore {
    */
   reopen(
     organizationId: number,
-    { through, reopenedBy, reason }: Reopening,
+    { through, reopenedBy, reason, reader }: Reopening,
     onReady: (inForce: readonly LocalDate[]) => Promise<void>,
   ): Promise<Reopened> {
-    return this.change(organizationId, async (books) => {
+    return this.change(organizationId, reader, async (books) => {
       const { rows } = await books.query<{ through: LocalDate }>(LIST_IN_FORCE, [organizationId]);
       const dates = rows.map((row) => row.through);
       await onReady(dates);
@@ -149,12 +157,18 @@ export class PeriodStore {
     });
   }
 
-  private change<Result>(organizationId: number, work: (books: BookTransaction) => Promise<Result>): Promise<Result> {
+  /** Changes the books in a lane of the reader: its connection is one of those that reports have. */
+  private async change<Result>(
+    organizationId: number,
+    reader: BookReader | undefined,
+    work: (books: BookTransaction) => Promise<Result>,
+  ): Promise<Result> {
+    const leave = reader && (await this.queue.enter(await reader.caller(), reader.signal));
     const change = async (books: BookTransaction): Promise<Result> => {
       await books.lock(MAX_WAIT_MS);
       return work(books);
     };
-    return BookTransaction.run(this.database, organizationId, change, { writesLines: false });
+    return BookTransaction.run(this.database, organizationId, change, { writesLines: false }).finally(leave);
   }
 }
 

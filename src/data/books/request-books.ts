@@ -11,12 +11,16 @@ import type { VersionMemory } from './version-memory';
 
 const { sql } = Prisma;
 
-/** The request that the books are opened for. */
-export interface BooksRequest {
+/** The one for whom the books are read. */
+export interface BookReader {
   /** Aborted when the reader has left. */
   readonly signal: AbortSignal;
   /** Resolves to the caller whose lane is used; asked with the first long statement. */
   readonly caller: () => Promise<Caller>;
+}
+
+/** The request that the books are opened for. */
+export interface BooksRequest extends BookReader {
   /** The organization and the version at which the access was checked; undefined before, and for callers who may read nothing. */
   readonly checkedState: () => BookState | undefined;
   /** Counts the time of waiting. */
@@ -53,6 +57,10 @@ export class RequestBooks {
 
   get snapshot(): ReportSnapshot {
     return this.parts.snapshot;
+  }
+
+  get reader(): BookReader {
+    return this.request;
   }
 
   /** Aborts when the answer takes too long, when its reader leaves, and when it is complete. */

@@ -10,7 +10,7 @@ interface ClosedMonthChange {
   readonly month: string;
   /** The number of changed lines. One that moved from a closed date to another counts in both months. */
   readonly lines: number;
-  /** The sum over the lines that the import adds; negative where it takes away. */
+  /** The change of the sum over the posted lines, by which closed months are told; negative where it falls. */
   readonly lineAmount: Money;
 }
 
@@ -44,15 +44,17 @@ export async function findClosedChanges(books: BookTransaction, version: number,
 
 const FIND_CLOSED_THROUGH = `SELECT max(through)::text AS through FROM period_close WHERE organization_id = $1 AND ${IS_IN_FORCE}`;
 
+const POSTED = `CASE WHEN deposit_status = 'POSTED' THEN amount ELSE 0.00 END`;
+
 // A full join has no plan that looks through all lines of one side for each of the other, whatever PostgreSQL expects. A line whose money has
 // stayed has carried the version of its money over.
 const FIND_CHANGES = `
 WITH changed AS (
   SELECT COALESCE(earlier.allocation_id, later.allocation_id) AS allocation_id,
-    earlier.deposit_date AS earlier_date, earlier.amount AS earlier_amount, later.deposit_date AS later_date, later.amount AS later_amount
-  FROM (SELECT allocation_id, deposit_date, amount FROM deposit_line WHERE organization_id = $1 AND until = $2::bigint) AS earlier
+    earlier.deposit_date AS earlier_date, earlier.posted AS earlier_amount, later.deposit_date AS later_date, later.posted AS later_amount
+  FROM (SELECT allocation_id, deposit_date, ${POSTED} AS posted FROM deposit_line WHERE organization_id = $1 AND until = $2::bigint) AS earlier
   FULL JOIN (
-    SELECT allocation_id, deposit_date, amount, money_since FROM deposit_line WHERE organization_id = $1 AND ${IS_CURRENT} AND since = $2::bigint
+    SELECT allocation_id, deposit_date, ${POSTED} AS posted, money_since FROM deposit_line WHERE organization_id = $1 AND ${IS_CURRENT} AND since = $2::bigint
   ) AS later ON later.allocation_id = earlier.allocation_id
   WHERE (earlier.deposit_date <= $3::date OR later.deposit_date <= $3::date) AND COALESCE(later.money_since = $2::bigint, true)
 ), side AS (

@@ -91,12 +91,15 @@ export class DepositChangeStore {
       SELECT (${raw(CLASSES)})[rank] AS class, count(DISTINCT no)::float8 AS changes, ${raw(EFFECTS)} FROM effect GROUP BY rank ORDER BY rank`);
   }
 
-  /** Adds up the changes of each class in each fund. A gift counts once in each fund that has a share of it. */
+  /** Adds up the changes of each class in each fund, which has its later name. A gift counts once in each fund that has a share of it. */
   fundTotals(set: ChangeSet, snapshot: ReportSnapshot): Promise<readonly FundRow[]> {
     return snapshot.list<FundRow>(sql`WITH ${withChanges(set, true)}
-      SELECT designation_id::float8 AS "designationId", max(designation) AS designation, (${raw(CLASSES)})[rank] AS class,
+      SELECT designation_id::float8 AS "designationId", min(name) AS designation, (${raw(CLASSES)})[rank] AS class,
         count(DISTINCT no)::float8 AS changes, ${raw(EFFECTS)}
-      FROM effect GROUP BY designation_id, rank ORDER BY designation_id, rank`);
+      FROM effect JOIN (
+        SELECT designation_id AS id, COALESCE(max(designation) FILTER (WHERE sign = 1), max(designation)) AS name FROM placed GROUP BY designation_id
+      ) AS fund ON id = designation_id
+      GROUP BY designation_id, rank ORDER BY designation_id, rank`);
   }
 }
 
@@ -235,15 +238,15 @@ function withChanges({ lineSet, from, to }: ChangeSet, isByFund = false): Prisma
   ), placed AS MATERIALIZED (
     SELECT *, ${raw((['transaction', 'deposit'] as const).map((kind) => firstOf(kind, fund)).join(', '))} FROM entry
   ), effect AS (
-    SELECT no, rank, designation_id, designation, sign AS lines, 0 AS transactions, 0 AS deposits, sign * amount AS line_amount, sign * fee_amount AS line_fee_amount,
+    SELECT no, rank, designation_id, sign AS lines, 0 AS transactions, 0 AS deposits, sign * amount AS line_amount, sign * fee_amount AS line_fee_amount,
       0 AS transaction_amount, 0 AS transaction_fee_amount, sign * COALESCE(allocation_amount, 0) AS allocation_amount,
       CASE WHEN allocation_amount IS NULL THEN sign ELSE 0 END AS unknown_allocations
     FROM placed
     UNION ALL
-    SELECT no_of_transaction, rank_of_transaction, designation_id, designation, 0, sign, 0, 0, 0, sign * amount, sign * fee_amount, 0, 0
+    SELECT no_of_transaction, rank_of_transaction, designation_id, 0, sign, 0, 0, 0, sign * amount, sign * fee_amount, 0, 0
     FROM placed WHERE ${isFirst('transaction', ['deposit_date', 'deposit_id', 'transaction_id', ...fund])}
     UNION ALL
-    SELECT no_of_deposit, rank_of_deposit, designation_id, designation, 0, 0, sign, 0, 0, 0, 0, 0, 0
+    SELECT no_of_deposit, rank_of_deposit, designation_id, 0, 0, sign, 0, 0, 0, 0, 0, 0
     FROM placed WHERE ${isFirst('deposit', ['deposit_date', 'deposit_id', ...fund])}
   )`;
 }

@@ -144,6 +144,7 @@ export class RequestAccess {
   async authorizeClosing(): Promise<SystemAccess> {
     const { row, granted } = await this.checkGranted(CLOSE_PRIVILEGE);
     this.assertVersion(row);
+    this.passed.add(CHECK_CLOSING);
     return granted;
   }
 
@@ -249,6 +250,7 @@ export class RequestAccess {
 const CHECK_REPORT = (access: RequestAccess): Promise<unknown> => access.authorizeReport();
 const CHECK_AGENT = (access: RequestAccess): Promise<unknown> => access.authorizeAgent();
 const CHECK_AUDIT = (access: RequestAccess): Promise<unknown> => access.authorizeAudit();
+const CHECK_CLOSING = (access: RequestAccess): Promise<unknown> => access.authorizeClosing();
 const CHECK_MEMBER = (access: RequestAccess): Promise<unknown> => access.authorizeMember();
 const CHECK_DONORS = (access: RequestAccess): Promise<unknown> => access.authorizeDonors();
 

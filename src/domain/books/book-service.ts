@@ -11,7 +11,7 @@ import type { NewVersion } from '../../data/books/book-transaction';
 import { instantOf, NO_VERSION, numberOf, toPlace, type VersionStamp } from '../../data/postgres/version-stamp';
 import type { LineSet } from '../../data/books/line-set';
 import type { ReportSnapshot } from '../../data/reading/report-snapshot';
-import type { BooksRequest, RequestBooks } from '../../data/books/request-books';
+import type { BookReader, BooksRequest, RequestBooks } from '../../data/books/request-books';
 import type { ChangeSet } from '../../data/reports/deposit-change-store';
 import { AppError, InputError } from '../../errors';
 import type { AsOf } from '../../formats/as-of';
@@ -54,6 +54,11 @@ export class BookService {
   /** Opens one state for all books of an organization, as `BookOpener.openState` does. */
   openState(organizationId: number, shared?: string): ReportSnapshot {
     return this.opener.openState(organizationId, shared);
+  }
+
+  /** Opens the newest state of the primary, as `BookOpener.openNewest` does. */
+  openNewest(organizationId: number, reader: BookReader | undefined): ReportSnapshot {
+    return this.opener.openNewest(organizationId, reader);
   }
 
   /** The newest version of every organization that has one. */

@@ -52,8 +52,8 @@ export class ErasureService {
    * it, and undefined for the newest state.
    */
   async nameBytes({ organizationId, state }: LineSet, books: RequestBooks): Promise<string | undefined> {
-    const version = state === undefined ? null : await this.store.findVersionAfter(organizationId, state, books);
-    return version === null ? state : `${state!}, erased at ${version}`;
+    const erasure = state === undefined ? undefined : await this.store.findStampAfter(organizationId, state, books);
+    return erasure === undefined ? state : `${state!}, erased at ${erasure}`;
   }
 
   /** The number of states of lines of a file's rows whose texts an erasure after an instant has emptied. */
@@ -71,7 +71,8 @@ export class ErasureService {
       const mentions = await transaction.findMentions(donorId, MAX_MENTIONS);
       await transaction.lock();
       const [donor] = await transaction.find([donorId]);
-      if (!donor!.isKnown && !donor!.isErased) throw new InputError(`donor: the books have no donor ${donorId}`, 'donor');
+      if (!donor!.isKnown && !donor!.hasTexts && !donor!.isErased)
+        throw new InputError(`donor: the books have no donor ${donorId}`, 'donor');
       const field = await transaction.findInReason(donorId, reason);
       if (field !== null)
         throw new InputError(`reason: it has a text of the donor (${field}), and it is kept: write it without names and contact`, 'reason');

@@ -1,5 +1,5 @@
 import { closeOrder, type ClosedMonth, type PeriodClose, type PeriodStore, type Reopened } from '../../data/books/period-store';
-import type { RequestBooks } from '../../data/books/request-books';
+import type { BookReader, RequestBooks } from '../../data/books/request-books';
 import type { VersionStamp } from '../../data/postgres/version-stamp';
 import { AppError, InputError } from '../../errors';
 import { describeDateFault, isLocalDate, type LocalDate } from '../../values/dates';
@@ -18,7 +18,15 @@ interface ClosingOrganization extends OrganizationCalendar {
 export interface Closer {
   readonly name: string | null;
   /** Undefined for an operator. */
-  readonly user?: ChangingUser;
+  readonly request?: ClosingRequest;
+}
+
+/** A request that closes or reopens. */
+interface ClosingRequest {
+  readonly user: ChangingUser;
+  readonly reader: BookReader;
+  /** Checks again that the caller may close. Throws the AppError of the check that fails. */
+  readonly recheck: () => Promise<unknown>;
 }
 
 /** The most months of a close. Queries for a page of closes with their months have a cost by it. */
@@ -70,8 +78,9 @@ export class PeriodService {
     if (through > today)
       throw new InputError(`through: ${through} is in the future: it is ${today} in ${organization.timeZone}`, 'through');
     for (let reading = 1; reading <= MAX_READINGS; reading++) {
-      const read = await this.readMonths(organization.id, through);
-      const close = { through, closedBy: closer.name, note, ...read };
+      const reader = closer.request?.reader;
+      const read = await this.readMonths(organization.id, through, reader);
+      const close = { through, closedBy: closer.name, note, reader, ...read };
       const closed = await this.store.insert(organization.id, close, () => this.note(organization.id, 'period close', through, closer));
       if (closed) return closed;
     }
@@ -86,7 +95,8 @@ export class PeriodService {
     assertDate(through);
     const reason = toText('reason', givenReason);
     if (reason === null) throw new InputError('reason is empty', 'reason');
-    return this.store.reopen(organizationId, { through, reopenedBy: closer.name, reason }, async (inForce) => {
+    const reopening = { through, reopenedBy: closer.name, reason, reader: closer.request?.reader };
+    return this.store.reopen(organizationId, reopening, async (inForce) => {
       if (!inForce.includes(through)) {
         const known = inForce.length > 0 ? `in force are those through ${inForce.join(', ')}` : 'none is in force';
         throw new InputError(`through: there is no close through ${through}: ${known}`, 'through');
@@ -99,9 +109,10 @@ export class PeriodService {
   private async readMonths(
     organizationId: number,
     through: LocalDate,
+    reader: BookReader | undefined,
   ): Promise<{ readonly months: readonly ClosedMonth[]; readonly version: VersionStamp }> {
     const { books, depositDetails } = this.services;
-    const snapshot = books.openState(organizationId);
+    const snapshot = books.openNewest(organizationId, reader);
     try {
       const { closedThrough, firstDate } = await this.store.findOpenDays(organizationId, snapshot);
       if (closedThrough !== null && through <= closedThrough)
@@ -132,9 +143,13 @@ export class PeriodService {
     }
   }
 
-  /** The note of a close and the reason of a reopening are free texts, which may name somebody: the audit has neither. */
-  private note(organizationId: number, command: string, through: LocalDate, { user }: Closer): Promise<void> {
-    return this.services.rights.note(organizationId, command, `months through ${through}`, undefined, user);
+  /**
+   * Checks again that the closer may do this, because reading and waiting may have taken long, and notes it. The note of a close and the
+   * reason of a reopening are free texts, which may name somebody: the audit has neither.
+   */
+  private async note(organizationId: number, command: string, through: LocalDate, { request }: Closer): Promise<void> {
+    await request?.recheck();
+    await this.services.rights.note(organizationId, command, `months through ${through}`, undefined, request?.user);
   }
 }
 

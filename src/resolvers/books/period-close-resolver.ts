@@ -110,7 +110,10 @@ async function authorizeClosing({ access }: RequestContext): Promise<SystemAcces
   return granted;
 }
 
-async function toCloser({ access, address }: RequestContext): Promise<Closer> {
+async function toCloser({ access, address, books }: RequestContext): Promise<Closer> {
   const caller = await access.caller.forAudit();
-  return { name: caller.username ?? (caller.provisionLabel || caller.provisionStart), user: { caller, address } };
+  return {
+    name: caller.username ?? (caller.provisionLabel || caller.provisionStart),
+    request: { user: { caller, address }, reader: books.reader, recheck: () => access.recheck() },
+  };
 }

@@ -8,7 +8,7 @@ import { InputError } from '../../errors';
 import { isEdge } from '../../formats/entity-edges';
 import { toAsOf } from '../request/as-of-types';
 import { PageArgs } from '../request/connection-types';
-import { selectedPaths } from '../request/look-ahead';
+import { selectedNodeFields } from '../request/look-ahead';
 import type { RequestContext } from '../request/request-context';
 import { ChangeArgs, DepositChangeConnection, type DepositChangeConnectionSource } from './deposit-change-types';
 
@@ -33,7 +33,7 @@ export class DepositChangeResolver {
     const { organization, mayReadDonors } = await access.authorizeDonors();
     const lineSet = toNarrowedLineSet(organization.id, which);
     if (classes?.length === 0) throw new InputError('class is an empty list: leave it out for all classes', 'class');
-    assertNoRecords(selectedPaths(info));
+    assertNoRecords(selectedNodeFields(info, ['before', 'after']));
     const set = await this.bookService.between(lineSet, { from: toAsOf(from)!, to: toAsOf(to) }, books);
     const changes = await this.changes.page(set, classes ?? undefined, page, books);
     count.add(changes.nodes.length);
@@ -49,11 +49,8 @@ export class DepositChangeResolver {
   }
 }
 
-/** The path of a field of a line of a change. */
-const FIELD_OF_LINE = /(?:^|\.)(?:before|after)\.(\w+)/;
-
 /** Records are of the newest state alone. Throws INVALID_PARAMETERS where a line shall lead to them. */
-function assertNoRecords(paths: readonly string[]): void {
-  const record = paths.flatMap((path) => FIELD_OF_LINE.exec(path)?.[1] ?? []).find((name) => isEdge(`DepositDetail.${name}`));
+function assertNoRecords(fields: readonly string[]): void {
+  const record = fields.find((name) => isEdge(`DepositDetail.${name}`));
   if (record !== undefined) throw new InputError(`Lines of a change lead to no records: leave ${record} out`);
 }

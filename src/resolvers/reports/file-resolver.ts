@@ -263,12 +263,13 @@ export class FileResolver {
   private async follow(
     lineSet: LineSet,
     { place = '', waitSeconds = 0 }: NonNullable<FileQuery['changes']>,
-    { access, books, times, receivedAt }: RequestContext,
+    { access, books, times }: RequestContext,
   ): Promise<ChangeSet> {
-    const end = receivedAt.getTime() + waitSeconds * MS_PER_SECOND;
+    // A clock that is put back must not lengthen the wait.
+    const end = performance.now() + waitSeconds * MS_PER_SECOND;
     // Access was checked, so that its version is known.
     const isThere = (): boolean => toPlace(access.bookState!.version) === place;
-    while (isThere() && Date.now() < end) {
+    while (isThere() && performance.now() < end) {
       await times.change.during(access.lookAgain(books.signal));
       if (this.isStopping()) break;
     }

@@ -58,14 +58,15 @@ export const toFigureParameters = (period: object, info: GraphQLResolveInfo): Fi
 export const selectedPaths = (info: GraphQLResolveInfo): string[] =>
   leavesOf(getNamedType(info.returnType) as GraphQLObjectType, info.fieldNodes, info);
 
-/** The fields of the nodes of a connection that the operation selects, those that lead to records included. */
-export function selectedNodeFields({ returnType, fieldNodes, schema, fragments, variableValues }: GraphQLResolveInfo): string[] {
+/** The fields of the nodes of a connection that the operation selects, and those of the given parts of a node. Fields that lead to records are among them. */
+export function selectedNodeFields(info: GraphQLResolveInfo, parts: readonly string[] = []): string[] {
+  const { returnType, fieldNodes, schema, fragments, variableValues } = info;
   const fieldsOf = (type: GraphQLObjectType, nodes: readonly FieldNode[]): string[] =>
     [...collectSubfields(schema, fragments, variableValues, type, nodes).values()].flatMap((selected) => {
       const name = selected[0]!.name.value;
       const field = type.getFields()[name];
       if (!field) return [];
-      if (PASSED_THROUGH.has(name)) return fieldsOf(getNamedType(field.type) as GraphQLObjectType, selected);
+      if (PASSED_THROUGH.has(name) || parts.includes(name)) return fieldsOf(getNamedType(field.type) as GraphQLObjectType, selected);
       return AROUND_NODES.test(type.name) ? [] : [name];
     });
   return fieldsOf(getNamedType(returnType) as GraphQLObjectType, fieldNodes);

@@ -122,7 +122,8 @@ function toTakenFiles(receipts: readonly Receipt[], earliest: number, timeZone: 
     if (
       outcome !== 'WHOLE' ||
       dataVersion === null ||
-      dataVersion < earliest ||
+      // Version 0 is that of books without a change.
+      dataVersion < Math.max(earliest, 1) ||
       !startDate ||
       !endDate ||
       conditions.some((name) => name.startsWith('from='))

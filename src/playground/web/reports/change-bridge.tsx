@@ -73,6 +73,10 @@ const writeShares = (step: Step): string =>
     ? write(step.shares, 'money', step)
     : `${write(step.shares, 'money', step)} (${write(step.unknown, 'count', step)} unknown)`;
 
+/** The money of a step: its shares where funds are chosen, and else whole gifts. */
+const writeValue = (step: Step, { funds }: ReportChoices): string =>
+  funds.length > 0 ? writeShares(step) : write(step.received, 'money', step);
+
 /** Shows how the figures of the earlier state become those of the later one. */
 export function BridgeTable({ choices, bridge }: BridgeProps) {
   const { format } = createCellFormat(navigator.languages);
@@ -107,7 +111,7 @@ export function BridgeTable({ choices, bridge }: BridgeProps) {
 /** The bridge in one line, such as “As it was after change 3: 216,867.82; Added: +150.00”, for a print. */
 export const describeBridge = (props: BridgeProps): string =>
   toSteps(props)
-    .map((step) => `${step.title}: ${props.choices.funds.length > 0 ? writeShares(step) : write(step.received, 'money', step)}`)
+    .map((step) => `${step.title}: ${writeValue(step, props.choices)}`)
     .join('; ');
 
 /** The steps of the bridge as facts of a file, with exact amounts. */
@@ -136,27 +140,25 @@ const [ENDS, LESS, MORE] = [
   { name: 'More', color: 3 },
 ];
 
-/** The waterfall of a bridge; undefined where a sum is unknown. */
+/** The waterfall of a bridge; undefined where no sum is known. An unknown sum has no known share, and adds nothing. */
 function toWaterfall(props: BridgeProps): DrawnChart | undefined {
   const { format } = createCellFormat(navigator.languages);
   const ofFunds = props.choices.funds.length > 0;
   const valueOf = ({ shares, received }: Step): string | null => (ofFunds ? shares : received);
   const steps = toSteps(props).filter((step) => isEnd(step) || Number(valueOf(step)) !== 0);
   let level = 0n;
-  const spans = steps.map((step): readonly [string, string] | undefined => {
-    const decimal = readDecimal(valueOf(step));
-    if (!decimal) return undefined;
+  if (steps.every((step) => valueOf(step) === null)) return undefined;
+  const spans = steps.map((step) => {
     const start = isEnd(step) ? 0n : level;
-    level = start + atScale(decimal, SCALE);
-    return [writeDecimal({ digits: start, scale: SCALE }), writeDecimal({ digits: level, scale: SCALE })];
+    level = start + atScale(readDecimal(valueOf(step) ?? '0')!, SCALE);
+    return [start, level].map((digits) => toLength(writeDecimal({ digits, scale: SCALE }))) as [from: number, to: number];
   });
-  if (spans.includes(undefined)) return undefined;
-  const range = toRange(spans.map((span) => toLength(span?.[1])));
+  const range = toRange(spans.map(([, to]) => to));
   const unknown = toSteps(props).some((step) => step.unknown !== 0);
   return {
     rows: steps.map((step, at) => {
-      const [from, to] = spans[at]!.map(toLength) as [number, number];
-      const text = write(valueOf(step), 'money', step);
+      const [from, to] = spans[at]!;
+      const text = writeValue(step, props.choices);
       const { color } = isEnd(step) ? ENDS : to < from ? LESS : MORE;
       return {
         label: step.title,

@@ -43,6 +43,9 @@ function toFault(error: unknown): Outcome {
   return { text, isFault: true };
 }
 
+/** The first close of years reads all of them. */
+const CLOSING_MS = 600_000;
+
 type ClosedMonths = ClosePeriodMutation['closePeriod']['close']['months'];
 
 function Closes({ provision, now, timeZone, onDone }: ClosesProps & { readonly onDone: () => void }) {
@@ -74,14 +77,14 @@ function Closes({ provision, now, timeZone, onDone }: ClosesProps & { readonly o
   const close = (through: string, note: string): Promise<void> =>
     change('Closing… If the books are being changed, this waits for it.', async () => {
       const request = { query: closePeriodMutation, variables: { through, note } };
-      const { closePeriod } = await askGateway<ClosePeriodMutation>(provision, request);
+      const { closePeriod } = await askGateway<ClosePeriodMutation>(provision, request, undefined, CLOSING_MS);
       const { months } = closePeriod.close;
       return { text: `The books are closed through ${format(through, 'date')}.`, isFault: false, months };
     });
   const reopen = (through: string, reason: string): Promise<void> =>
     change('Reopening… If the books are being changed, this waits for it.', async () => {
       const request = { query: reopenPeriodMutation, variables: { through, reason } };
-      const { reopenPeriod } = await askGateway<ReopenPeriodMutation>(provision, request);
+      const { reopenPeriod } = await askGateway<ReopenPeriodMutation>(provision, request, undefined, CLOSING_MS);
       const { closedThrough } = reopenPeriod;
       const left = closedThrough === null ? 'Nothing is closed now.' : `The books are closed through ${format(closedThrough, 'date')} now.`;
       return { text: `Reopened: ${reopenPeriod.reopened.map((date) => format(date, 'date')).join(', ')}. ${left}`, isFault: false };

@@ -56,6 +56,7 @@ const advice: Readonly<Record<string, string>> = {
 };
 
 const requestTimeoutMs = 30_000;
+const TOO_LATE = 'The gateway takes too long to answer. Try again in a few minutes.';
 
 /**
  * Fetches the logged-in user under this Provision; undefined when nobody is logged in. Throws a GatewayError that `isElsewhere` knows when
@@ -120,7 +121,8 @@ export async function postVersioned(provision: string, request: GraphQLRequest, 
       signal: options.signal,
     });
   } catch (cause) {
-    throw new GatewayError('The gateway cannot be reached. Check your connection and try again.', { cause });
+    const isLate = (cause as Error).name === 'TimeoutError';
+    throw new GatewayError(isLate ? TOO_LATE : 'The gateway cannot be reached. Check your connection and try again.', { cause });
   }
   const answer: unknown = await response.json().catch(() => undefined);
   if (!isExecutionResult(answer)) {
@@ -146,8 +148,13 @@ function tellsSessionLoss({ data, errors }: ExecutionResult): boolean {
 }
 
 /** Sends a request and returns its data. Throws a GatewayError at the first error. `Data` must fit the query: nothing checks it here. */
-export async function askGateway<Data>(provision: string, request: GraphQLRequest, signal?: AbortSignal): Promise<Data> {
-  const late = AbortSignal.timeout(requestTimeoutMs);
+export async function askGateway<Data>(
+  provision: string,
+  request: GraphQLRequest,
+  signal?: AbortSignal,
+  limitMs = requestTimeoutMs,
+): Promise<Data> {
+  const late = AbortSignal.timeout(limitMs);
   return dataOf(await postGraphQL(provision, request, { signal: signal ? AbortSignal.any([late, signal]) : late })) as Data;
 }
 

@@ -266,3 +266,38 @@ test('a finance person reads that a closed month lost a gift, and what is not kn
   expect(await page.getByRole('button', { name: 'See what changed' }).count()).toBe(0);
   await page.context().close();
 });
+
+test('a finance person is offered no file of books that nothing was imported into', async () => {
+  const of = await createOrganization(gateway.services);
+  const { page, faults } = await gateway.visit({ as: of, hash: `#reports/gifts?${MAY}`, now: NOW, locale: 'en-US' });
+  await logIn(page);
+  await page.getByText('Nothing came in that').first().waitFor();
+  await page.evaluate(`location.hash = '#reports/changes'`);
+  const files = page.getByRole('region', { name: 'Files that you took' });
+  await files.getByRole('heading').waitFor();
+  expect(await files.getByRole('button').count()).toBe(0);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a finance person sees the chart of a fund whose shares came later', async () => {
+  const of = await createOrganization(gateway.services);
+  const split = (shares: readonly (string | null)[]) =>
+    shares.map((share, at) => gift('1', '100.00', { allocation_id: `A${at}`, designation_id: at + 1, allocation_amount: share }));
+  await importLines(gateway.services, of, split([null, null]));
+  await importLines(gateway.services, of, split(['40.00', '60.00']));
+  const { page, faults } = await gateway.visit({
+    as: of,
+    hash: `#reports/changes?${MAY}&since=1&fund=1`,
+    now: NOW,
+    locale: 'en-US',
+  });
+  await logIn(page);
+  await page.getByRole('tab', { name: 'Chart' }).click();
+  const chart = page.getByRole('img', { name: /^Waterfall chart/ });
+  await chart.waitFor();
+  expect(await page.getByRole('region', { name: 'Chart' }).innerText()).toContain('Unknown shares are not drawn.');
+  await page.getByText('+40.00').first().waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});

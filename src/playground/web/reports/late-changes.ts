@@ -13,6 +13,8 @@ export interface LateChanges {
   readonly gifts: number;
   /** The sum of the gifts, each once. */
   readonly amount: string;
+  /** The currency of the sum; null where the organization has not set any. */
+  readonly currency: string | null;
   readonly closedThrough: string;
   /** True where a line is gone, or is no longer where it was closed. The filter “late” does not find such a line. */
   readonly hasLost: boolean;
@@ -65,6 +67,7 @@ export async function readLate(provision: string, plan: ReportPlan, version: num
   return {
     gifts,
     amount,
+    currency: plan.currency,
     closedThrough: newest.through,
     hasLost,
     isCut,
@@ -96,9 +99,9 @@ async function findLoss(
 
 /** The late changes in words; the first sentence is missing where no gift is late. */
 export function describeChanges(late: LateChanges): readonly [string | undefined, ...string[]] {
-  const { gifts, amount, closedThrough, hasLost, isCut, pruned, unsearched, isOfGifts, first, since } = late;
-  const { format } = createCellFormat(navigator.languages);
-  const sum = writeValue(amount, 'money');
+  const { gifts, amount, currency, closedThrough, hasLost, isCut, pruned, unsearched, isOfGifts, first, since } = late;
+  const { format } = createCellFormat(navigator.languages, currency);
+  const sum = format(amount, 'money');
   const day = ({ through }: Close): string => writeValue(through, 'date');
   const came =
     gifts === 1

@@ -102,14 +102,28 @@ describe('a receiver', () => {
     const copy = await createTestDatabase();
     try {
       const environment = { DATABASE_URL: copy.url };
-      await succeed(environment, ['restore', backup]);
+      expect(await succeed(environment, ['restore', backup])).toMatch(
+        /\n\d+ webhooks are told that these are other books when this database is served: for a trial, `webhook delete` them first\n/,
+      );
       const hooks = JSON.parse(await succeed(environment, ['--json', 'webhook', 'list'])) as { id: string }[];
       expect(hooks.find(({ id }) => id === hook.id)).toMatchObject({
         ...{ state: 'behind', newestVersion: 1, acknowledgedVersion: Number.MAX_SAFE_INTEGER },
       });
+      expect(JSON.parse(await succeed(environment, ['--json', 'webhook', 'replay', hook.id]))).toMatchObject({
+        acknowledgedVersion: Number.MAX_SAFE_INTEGER,
+      });
     } finally {
       await copy.drop();
     }
+  });
+
+  test('is told of restored books that have no version', async () => {
+    const { receiver, ...hook } = await webhooks.createLiveHook();
+    await webhooks.files.query(`UPDATE webhook SET acknowledged_version = ${Number.MAX_SAFE_INTEGER} WHERE id = $1`, [hook.id]);
+    await webhooks.untilAcknowledged(hook, 0);
+    expect(receiver.last!.body).toMatchObject({
+      ...{ type: 'books.advanced', timestamp: anyTime(), data: { version: 0, previous: Number.MAX_SAFE_INTEGER } },
+    });
   });
 
   test('is told again what an operator replays', async () => {

@@ -79,12 +79,14 @@ export function restoreCommand(context: () => CommandContext): Command {
       let auditFaults: FaultyAudit[] = [];
       let erasedAgain: RestoredErasures | undefined;
       let rewrite: TableRewrite | undefined;
+      let webhooks = 0;
       await untilSignal((signal) =>
         buildDatabase(config, signal, async (address) => {
           tellDatabase(context());
           auditFaults = await loadAndCompare(context(), address, withProgress(terminal, archive), signal);
           await useServices(config, address, async (services) => {
             await services.backups.noteRestore(archive.manifest);
+            webhooks = await services.webhooks.forgetAcknowledged();
             erasedAgain = register && (await eraseAgain(services, register));
           });
           // A donor without texts may have a gift that has a memo from the donor before.
@@ -98,11 +100,12 @@ export function restoreCommand(context: () => CommandContext): Command {
         `Restored the backup of ${manifest.createdAt}; nobody is logged in`,
         describeErased(erasedAgain),
         ...(rewrite === undefined ? [] : [describeLog(rewrite)]),
+        ...(webhooks === 0 ? [] : [describeWebhooks(webhooks)]),
         ...(place === undefined ? [] : [`The data lie outside DATA_DIR, in ${place}`]),
       ].join('\n');
       const compared = isCompared(manifest);
       const erasure = { erasedAgain: erasedAgain ?? null, rewrite: rewrite ?? null };
-      const result = { file, ...describe(manifest), compared, auditFaults, place: place ?? null, ...erasure };
+      const result = { file, ...describe(manifest), compared, auditFaults, webhooks, place: place ?? null, ...erasure };
       printResult(terminal, json, result, text);
       failFor(auditFaults, rewrite && describeHeldRows(rewrite));
     });
@@ -137,6 +140,9 @@ async function eraseAgain({ organizations, erasures }: Services, register: reado
   }
   return { donors, registered, unknownOrganizations: [...new Set(rest.map(({ organization }) => organization))] };
 }
+
+const describeWebhooks = (count: number): string =>
+  `${count === 1 ? '1 webhook is' : `${count} webhooks are`} told that these are other books when this database is served: for a trial, \`webhook delete\` ${count === 1 ? 'it' : 'them'} first`;
 
 const NO_REGISTER =
   'Donors who were erased after the backup have their texts again: `donor erase` them, or restore with --erased and the register beside the backups';

@@ -50,7 +50,6 @@ export class RestoreStore {
       for (const { name, value, isCalled } of sequences) {
         await client.query('SELECT setval($1::text::regclass, $2::bigint, $3::boolean)', [escapeIdentifier(name), value, isCalled]);
       }
-      await client.query(FORGET_ACKNOWLEDGED);
       await client.query('COMMIT');
       // The rows are there. A table that somebody holds is left to autovacuum.
       await client.query(`${beginWith(SETTINGS, '')}; ANALYZE; COMMIT`).catch(throwUnlessHeld);
@@ -85,14 +84,6 @@ export class RestoreStore {
     }
   }
 }
-
-/**
- * Receivers may have acknowledged versions after the backup, and the numbers of those come back with other books. No version has the number
- * that is written instead, so that each receiver is told the newest one, and takes all lines again.
- */
-const FORGET_ACKNOWLEDGED = `
-UPDATE webhook SET acknowledged_version = ${Number.MAX_SAFE_INTEGER}, holder = NULL,
-  message_id = NULL, message_version = NULL, message_at = NULL, attempts = 0`;
 
 const isHeld = (error: unknown): boolean => findSqlFault(error)?.sqlState === LOCK_TIMEOUT;
 function throwUnlessHeld(error: unknown): void {

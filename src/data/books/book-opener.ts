@@ -45,11 +45,11 @@ export class BookOpener {
     return new ReportSnapshot(new BookSource(database), queue, options, shared);
   }
 
-  /** Opens the newest state of the primary for a reader, who waits for it no longer than for a report; without one for an operator. */
+  /** Opens the newest state of the primary for a reader, who may wait for it longer than for any report; without one for an operator. */
   openNewest(organizationId: number, reader: BookReader | undefined): ReportSnapshot {
     if (!reader) return this.openState(organizationId);
-    const { database, queue, timeoutMs } = this.parts;
-    return new ReportSnapshot(new BookSource(database), queue, { ...reader, times: new RequestTimes(), timeoutMs });
+    const { database, queue } = this.parts;
+    return new ReportSnapshot(new BookSource(database), queue, { ...reader, times: new RequestTimes(), timeoutMs: WHOLE_TIMEOUT_MS });
   }
 }
 

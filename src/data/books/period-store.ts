@@ -1,4 +1,5 @@
 import { Prisma } from '../../generated/prisma/client';
+import { AppError } from '../../errors';
 import type { LocalDate } from '../../values/dates';
 import type { Money } from '../../values/money';
 import type { Database } from '../postgres/database';
@@ -89,6 +90,9 @@ export const closeOrder: KeyOrder = { columns: { version: 'bigint' } };
 
 /** The closes of the books. */
 export class PeriodStore {
+  /** The organizations whose books a close or a reopening of this process is about to change. */
+  private readonly changing = new Set<number>();
+
   constructor(
     private readonly database: Database,
     private readonly queue: ReportQueue,
@@ -157,18 +161,33 @@ export class PeriodStore {
     });
   }
 
-  /** Changes the books in a lane of the reader: its connection is one of those that reports have. */
+  /**
+   * Changes the books in a lane of the reader: its connection is one of those that reports have. One change of an
+   * organization waits at a time, because its lane reads nothing meanwhile.
+   */
   private async change<Result>(
     organizationId: number,
     reader: BookReader | undefined,
     work: (books: BookTransaction) => Promise<Result>,
   ): Promise<Result> {
-    const leave = reader && (await this.queue.enter(await reader.caller(), reader.signal));
-    const change = async (books: BookTransaction): Promise<Result> => {
-      await books.lock(MAX_WAIT_MS);
-      return work(books);
-    };
-    return BookTransaction.run(this.database, organizationId, change, { writesLines: false }).finally(leave);
+    if (this.changing.has(organizationId))
+      throw new AppError('BOOKS_CHANGING', {
+        fault: 'another close or reopening is under way; try again when it has ended',
+        retryAfterSeconds: 10,
+      });
+    this.changing.add(organizationId);
+    let leave: (() => void) | undefined;
+    try {
+      leave = reader && (await this.queue.enter(await reader.caller(), reader.signal));
+      const change = async (books: BookTransaction): Promise<Result> => {
+        await books.lock(MAX_WAIT_MS);
+        return work(books);
+      };
+      return await BookTransaction.run(this.database, organizationId, change, { writesLines: false });
+    } finally {
+      leave?.();
+      this.changing.delete(organizationId);
+    }
   }
 }
 

@@ -94,12 +94,12 @@ export class DepositChangeStore {
   /** Adds up the changes of each class in each fund, which has its later name. A gift counts once in each fund that has a share of it. */
   fundTotals(set: ChangeSet, snapshot: ReportSnapshot): Promise<readonly FundRow[]> {
     return snapshot.list<FundRow>(sql`WITH ${withChanges(set, true)}
-      SELECT designation_id::float8 AS "designationId", min(name) AS designation, (${raw(CLASSES)})[rank] AS class,
-        count(DISTINCT no)::float8 AS changes, ${raw(EFFECTS)}
-      FROM effect JOIN (
-        SELECT designation_id AS id, COALESCE(max(designation) FILTER (WHERE sign = 1), max(designation)) AS name FROM placed GROUP BY designation_id
-      ) AS fund ON id = designation_id
-      GROUP BY designation_id, rank ORDER BY designation_id, rank`);
+      SELECT designation_id::float8 AS "designationId", fund.designation, (${raw(CLASSES)})[rank] AS class, ${raw(FIGURES)}
+      FROM (SELECT designation_id, rank, count(DISTINCT no)::float8 AS changes, ${raw(EFFECTS)} FROM effect GROUP BY designation_id, rank) AS figure
+      FULL JOIN (
+        SELECT designation_id, COALESCE(max(designation) FILTER (WHERE sign = 1), max(designation)) AS designation FROM placed GROUP BY designation_id
+      ) AS fund USING (designation_id)
+      ORDER BY designation_id, rank`);
   }
 }
 
@@ -285,6 +285,8 @@ const EFFECTS = [
   ...COUNTS.map((name) => `sum(effect.${name})::float8 AS "${toCamelCase(name)}"`),
   ...AMOUNTS.map((name) => `sum(effect.${name})::numeric(40, 2)::text AS "${toCamelCase(name)}"`),
 ].join(', ');
+
+const FIGURES = ['changes', ...[...COUNTS, ...AMOUNTS].map(toCamelCase)].map((name) => `"${name}"`).join(', ');
 
 // Each change has figures. A FULL JOIN has no plan that looks through all of them for each change.
 const SOURCE = `SELECT change.*, figure.* FROM change FULL JOIN (SELECT no AS of_no, ${EFFECTS} FROM effect GROUP BY no) AS figure ON of_no = no`;

@@ -116,7 +116,7 @@ WITH free AS (
 claimed AS (
   UPDATE webhook AS hook SET holder = $6::uuid, next_attempt_at = now() + make_interval(secs => ${HELD_SECONDS}),
     message_id = CASE WHEN is_same THEN message_id ELSE gen_random_uuid() END,
-    message_at = CASE WHEN is_same THEN message_at WHEN version = acknowledged_version THEN now() ELSE recorded_at END,
+    message_at = CASE WHEN is_same THEN message_at WHEN version = acknowledged_version THEN now() ELSE COALESCE(recorded_at, now()) END,
     message_version = version, attempts = CASE WHEN is_same THEN attempts + 1 ELSE 1 END
   FROM free WHERE free.id = hook.id
   RETURNING hook.*, free.cause

@@ -77,6 +77,11 @@ export class WebhookStore {
     await this.database.query({ text: RESUME, values: [id, from ?? null] });
   }
 
+  /** Notes for all webhooks a version that no books have as acknowledged. Returns their number. */
+  async forgetAcknowledged(): Promise<number> {
+    return (await this.database.query({ text: FORGET_ACKNOWLEDGED, values: [Number.MAX_SAFE_INTEGER] })).length;
+  }
+
   async delete(id: string): Promise<void> {
     await this.database.query({ text: 'DELETE FROM webhook WHERE id = $1::uuid', values: [id] });
   }
@@ -108,6 +113,10 @@ UPDATE webhook SET holder = NULL, next_attempt_at = now(), failures = 0, failing
   message_id = CASE WHEN $2::bigint IS NULL THEN message_id END, message_at = CASE WHEN $2::bigint IS NULL THEN message_at END,
   message_version = CASE WHEN $2::bigint IS NULL THEN message_version END
 WHERE id = $1::uuid`;
+
+const FORGET_ACKNOWLEDGED = `
+UPDATE webhook SET acknowledged_version = $1::bigint, holder = NULL, message_id = NULL, message_version = NULL, message_at = NULL, attempts = 0
+RETURNING id`;
 
 // A hook that is behind has failed since a time, or nobody has told it of the newest version yet.
 const LIST_FIGURES = `

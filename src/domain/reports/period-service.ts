@@ -144,11 +144,12 @@ export class PeriodService {
   }
 
   /**
-   * Checks again that the closer may do this, because reading and waiting may have taken long, and notes it. The note of a close and the
-   * reason of a reopening are free texts, which may name somebody: the audit has neither.
+   * Checks again that the closer is there and may do this, because reading and waiting may have taken long, and notes it. The note of a close
+   * and the reason of a reopening are free texts, which may name somebody: the audit has neither.
    */
   private async note(organizationId: number, command: string, through: LocalDate, { request }: Closer): Promise<void> {
     await request?.recheck();
+    request?.reader.signal.throwIfAborted();
     await this.services.rights.note(organizationId, command, `months through ${through}`, undefined, request?.user);
   }
 }

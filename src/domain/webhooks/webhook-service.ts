@@ -56,13 +56,23 @@ export class WebhookService {
   /** Tells the newest version again, as if `from` had been acknowledged last; by default the version before. Enables the webhook. */
   async replay(id: string, from?: number): Promise<WebhookRow> {
     const webhook = await this.get(id);
-    const { newestVersion } = webhook;
-    const previous = from ?? newestVersion - 1;
+    const { newestVersion, acknowledgedVersion } = webhook;
     if (newestVersion === 0) throw new OperatorError(`"${webhook.organization}" has no data version yet`);
-    if (previous >= newestVersion) throw new OperatorError(`The newest data version is ${newestVersion}: replay from an earlier one`);
+    // A receiver of other books must still be told so.
+    const previous = from ?? (acknowledgedVersion > newestVersion ? acknowledgedVersion : newestVersion - 1);
+    if (from !== undefined && from >= newestVersion)
+      throw new OperatorError(`The newest data version is ${newestVersion}: replay from an earlier one`);
     await this.note(webhook, 'replay', `from version ${previous}`);
     await this.webhooks.resume(id, previous);
     return this.get(id);
+  }
+
+  /**
+   * Forgets what receivers have acknowledged, because it may have been of other books: all of them are told the newest version of these.
+   * Returns the number of webhooks.
+   */
+  forgetAcknowledged(): Promise<number> {
+    return this.webhooks.forgetAcknowledged();
   }
 
   /** Enables a webhook that was disabled, and lets one that fails be tried at once. */

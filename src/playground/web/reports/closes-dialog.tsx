@@ -43,8 +43,8 @@ function toFault(error: unknown): Outcome {
   return { text, isFault: true };
 }
 
-/** The first close of years reads all of them. */
-const CLOSING_MS = 600_000;
+/** The first close of years reads all of them. The gateway gives it up when this page does. */
+const CLOSING_MS = 3_600_000;
 
 type ClosedMonths = ClosePeriodMutation['closePeriod']['close']['months'];
 

@@ -5,13 +5,9 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { EmbeddedPostgres } from '../../src/data/embedded/embedded-postgres';
 import { startCitus } from './citus-cluster';
+import { SERVING_PASSWORD, SERVING_ROLE, TEMPLATE_DATABASE } from './database';
 import { MAIN } from './gateway-package';
 import { startPooler } from './pooler';
-
-export const TEMPLATE_DATABASE = 'gateway_template';
-/** Every gateway of a test serves as this role, and `prisma/roles/grants.sql` gives it its rights. */
-export const SERVING_ROLE = 'deposit_gateway_serving';
-export const SERVING_PASSWORD = 'serving';
 
 declare global {
   var stopTestDatabase: (() => Promise<void>) | undefined;

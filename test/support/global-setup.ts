@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { EmbeddedPostgres } from '../../src/data/embedded/embedded-postgres';
-import { startCitus } from './citus-cluster';
 import { SERVING_PASSWORD, SERVING_ROLE, TEMPLATE_DATABASE } from './database';
 import { MAIN } from './gateway-package';
 import { startPooler } from './pooler';
@@ -51,6 +50,8 @@ async function closeTemplate(client: Client): Promise<void> {
 }
 
 async function startNodes(workers: number): Promise<readonly string[]> {
+  // Its modules also attack gateways, and would take seconds to load for the tests of one server.
+  const { startCitus } = await import('./citus-cluster');
   const cluster = await startCitus(workers);
   globalThis.stopTestDatabase = () => cluster.stop();
   await cluster.createDatabase(TEMPLATE_DATABASE);

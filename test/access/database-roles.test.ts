@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { asServing, createTestDatabase, isDistributed, type TestDatabase } from '../support/database';
+import { asServing, createTestDatabase, isDistributed, SERVING_ROLE, type TestDatabase } from '../support/database';
 import { failed, runCommand, succeed } from '../support/command';
-import { SERVING_ROLE } from '../support/global-setup';
 
 const ROLES = join(__dirname, '../../prisma/roles');
 const DENIED = '42501';

@@ -2,7 +2,7 @@ import { startDatabaseProxy } from '../support/database-proxy';
 import { createOrganization, graphql, importLines, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { until } from '../support/until';
-import { SERVING_ROLE } from '../support/global-setup';
+import { SERVING_ROLE } from '../support/database';
 import { readScrape, valueOf, type Sample } from '../support/scrape-reader';
 
 const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info';

@@ -5,9 +5,8 @@ import { createServices, type Services } from '../../src/services';
 import { REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { createAgent, saveReport } from '../support/agent-client';
 import { startServe, type ServeProcess } from '../support/command';
-import { createTestDatabase, databaseSettings, type TestDatabase } from '../support/database';
+import { createTestDatabase, databaseSettings, SERVING_ROLE, type TestDatabase } from '../support/database';
 import { createOrganization, importLines, login, openSession, v2Line, type TestOrganization } from '../support/gateway';
-import { SERVING_ROLE } from '../support/global-setup';
 import { startTraceCollector, type TraceCollector } from '../support/trace-collector';
 import { until } from '../support/until';
 

@@ -6,7 +6,7 @@ import { succeed } from '../support/command';
 import { toNdjson } from '../support/deposit-files';
 import { readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
 import { createOrganization, graphql, importLines, v2Line, withGateway, type RunningGateway } from '../support/gateway';
-import { SERVING_ROLE } from '../support/global-setup';
+import { SERVING_ROLE } from '../support/database';
 import { openGateway } from '../support/open-gateway';
 import { readScrape, type Sample } from '../support/scrape-reader';
 import { until } from '../support/until';

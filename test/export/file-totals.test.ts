@@ -4,7 +4,7 @@ import { allLineColumns } from '../../src/formats/file-columns';
 import { bookLines } from '../support/any-lines';
 import { createExportReader } from '../support/export-reader';
 import { createOrganization, graphql, importLines, v2Line, withGateway, type TestOrganization } from '../support/gateway';
-import { SERVING_ROLE } from '../support/global-setup';
+import { SERVING_ROLE } from '../support/database';
 import { ask, readAll } from '../support/http-client';
 import { fillReport } from '../support/long-report';
 import { testOnOneNode } from '../support/limited-tests';

@@ -1,6 +1,6 @@
 import { request, type IncomingMessage } from 'node:http';
 import { createOrganization, graphql, withGateway, type RunningGateway } from '../support/gateway';
-import { SERVING_ROLE } from '../support/global-setup';
+import { SERVING_ROLE } from '../support/database';
 import { ask, readAll } from '../support/http-client';
 import { activeReports as countReports, EVERYTHING, fillReport, REPORT } from '../support/long-report';
 import { testOnOneNode } from '../support/limited-tests';

@@ -1,4 +1,4 @@
-import { TestEnvironment } from 'jest-environment-node';
+import SharedModulesEnvironment from './shared-modules-environment';
 
 /** Tests of Apollo's integration suite that the gateway does not pass, by decision, with their groups. */
 const DECIDED_OTHERWISE: ReadonlySet<string> = new Set([
@@ -21,7 +21,7 @@ interface CircusEvent {
 }
 
 /** Runs Apollo's integration suite without the tests that the gateway does not pass, by decision. */
-export default class ApolloSuiteEnvironment extends TestEnvironment {
+export default class ApolloSuiteEnvironment extends SharedModulesEnvironment {
   handleTestEvent({ name, test }: CircusEvent): void {
     if (name === 'test_start' && test && DECIDED_OTHERWISE.has(`${test.parent.name} › ${test.name}`)) test.mode = 'skip';
   }

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import type { RoleAddresses } from '../../src/app';
-import { SERVING_PASSWORD, SERVING_ROLE, TEMPLATE_DATABASE } from './global-setup';
+
+/** The migrated database that every test file clones. */
+export const TEMPLATE_DATABASE = 'gateway_template';
+/** Every gateway of a test serves as this role, and `prisma/roles/grants.sql` gives it its rights. */
+export const SERVING_ROLE = 'deposit_gateway_serving';
+export const SERVING_PASSWORD = 'serving';
 
 /** PostgreSQL's code for a database that has sessions. */
 const OBJECT_IN_USE = '55006';

@@ -4,14 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { EmbeddedPostgres } from '../../src/data/embedded/embedded-postgres';
-import { startCitus } from './citus-cluster';
+import { SERVING_PASSWORD, SERVING_ROLE, TEMPLATE_DATABASE } from './database';
 import { MAIN } from './gateway-package';
 import { startPooler } from './pooler';
-
-export const TEMPLATE_DATABASE = 'gateway_template';
-/** Every gateway of a test serves as this role, and `prisma/roles/grants.sql` gives it its rights. */
-export const SERVING_ROLE = 'deposit_gateway_serving';
-export const SERVING_PASSWORD = 'serving';
 
 declare global {
   var stopTestDatabase: (() => Promise<void>) | undefined;
@@ -55,6 +50,8 @@ async function closeTemplate(client: Client): Promise<void> {
 }
 
 async function startNodes(workers: number): Promise<readonly string[]> {
+  // Its modules also attack gateways, and would take seconds to load for the tests of one server.
+  const { startCitus } = await import('./citus-cluster');
   const cluster = await startCitus(workers);
   globalThis.stopTestDatabase = () => cluster.stop();
   await cluster.createDatabase(TEMPLATE_DATABASE);

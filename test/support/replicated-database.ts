@@ -9,7 +9,7 @@ import { openPostgresHome, type PostgresHome } from '../../src/data/embedded/pos
 import { DATABASE, PostgresServer } from '../../src/data/embedded/postgres-server';
 import type { TestDatabase } from './database';
 import { MAIN } from './gateway-package';
-import { SERVING_PASSWORD, SERVING_ROLE } from './global-setup';
+import { SERVING_PASSWORD, SERVING_ROLE } from './database';
 import { until } from './until';
 
 /** A server that follows the primary by streaming replication. */

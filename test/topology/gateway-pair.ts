@@ -5,7 +5,7 @@ import { createServices } from '../../src/services';
 import { startServe, succeed, type Environment, type ServeProcess } from '../support/command';
 import { freePort } from '../support/free-port';
 import { createOrganization, type TestOrganization } from '../support/gateway';
-import { SERVING_PASSWORD, SERVING_ROLE } from '../support/global-setup';
+import { SERVING_PASSWORD, SERVING_ROLE } from '../support/database';
 import { fillReport } from '../support/long-report';
 import { endAtLast } from '../bench/endings';
 import { USUAL_WAITS, type Finding } from '../trust/attack';

@@ -3,7 +3,7 @@ import { readConfig } from '../../src/config';
 import { createServices, type Services } from '../../src/services';
 import { succeed } from '../support/command';
 import { createOrganization, type TestOrganization } from '../support/gateway';
-import { SERVING_PASSWORD, SERVING_ROLE } from '../support/global-setup';
+import { SERVING_PASSWORD, SERVING_ROLE } from '../support/database';
 import { until } from '../support/until';
 import { makeClusterDirectory, startCluster, type Cluster } from '../trust/postgres-cluster';
 

@@ -1,5 +1,5 @@
 import { createOrganization, importLines, openSession, v2Line } from '../support/gateway';
-import { SERVING_ROLE } from '../support/global-setup';
+import { SERVING_ROLE } from '../support/database';
 import { REPORT } from '../support/long-report';
 import { send, startTarget, type Finding } from './attack';
 

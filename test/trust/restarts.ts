@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { startServe, succeed } from '../support/command';
 import { freePort } from '../support/free-port';
-import { SERVING_ROLE } from '../support/global-setup';
+import { SERVING_ROLE } from '../support/database';
 import { assertInstalled, inMs, probe, send, USUAL_WAITS, type Answer, type Finding } from './attack';
 import { makeClusterDirectory, startCluster, type Cluster } from './postgres-cluster';
 

@@ -43,13 +43,15 @@ const PLACE = 'X-Export-Place';
 /** The control totals of a file, by their headers and trailers. A total without a value is left out. */
 const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | null | undefined>> = {
   'X-Export-Rows': ({ rows }) => rows,
-  'X-Export-Lines': ({ all }) => all.lines,
-  'X-Export-Transactions': ({ all }) => all.transactions,
-  'X-Export-Deposits': ({ all }) => all.deposits,
-  'X-Export-Amount-By-Line': ({ all }) => all.byLine.amount,
-  'X-Export-Amount-By-Transaction': ({ all }) => all.byTransaction.amount,
-  'X-Export-Amount-By-Allocation': ({ all }) => all.byAllocation.amount,
-  'X-Export-Unknown-Allocations': ({ all }) => all.byAllocation.unknown,
+  'X-Export-Lines': ({ all }) => all?.lines,
+  'X-Export-Transactions': ({ all }) => all?.transactions,
+  'X-Export-Deposits': ({ all }) => all?.deposits,
+  'X-Export-Amount-By-Line': ({ all }) => all?.byLine.amount,
+  'X-Export-Amount-By-Transaction': ({ all }) => all?.byTransaction.amount,
+  'X-Export-Amount-By-Allocation': ({ all }) => all?.byAllocation.amount,
+  'X-Export-Unknown-Allocations': ({ all }) => all?.byAllocation.unknown,
+  'X-Export-Entries': ({ journal }) => journal?.entries,
+  'X-Export-Debits': ({ journal }) => journal?.debits,
   'X-Export-Digest': ({ digest }) => digest,
   'X-Export-Money-Digest': ({ moneyDigest }) => moneyDigest,
 };

@@ -1,5 +1,7 @@
 import { InputError } from '../errors';
+import { AS_OF_FORM, formatAsOf, parseAsOf, type AsOf } from './as-of';
 import { describeDateFault, isLocalDate } from '../values/dates';
+import { isCurrency } from '../values/currencies';
 import { describeMoneyFault, isMoney } from '../values/money';
 
 /**
@@ -55,6 +57,23 @@ export const month = parameter('a month from 1 to 12', (value) => (/^([1-9]|1[0-
 export const flag = parameter('true or false', (value) => (value === 'true' ? true : value === 'false' ? false : undefined));
 export const choice = (...choices: readonly string[]) =>
   parameter(`${choices.slice(0, -1).join(', ')} or ${choices.at(-1)!}`, (value) => choices.find((each) => each === value));
+export const currency = parameter('a code of a currency like EUR', (value) => (isCurrency(value) ? value : undefined));
+export const label = parameter('a text of 1 to 100 characters', (value) => (/^[^\p{Cc}]{1,100}$/u.test(value) ? value : undefined));
+export const state = (...path: string[]): Parameter => ({
+  path,
+  read: parseAsOf,
+  write: (value) => formatAsOf(value as AsOf),
+  expected: AS_OF_FORM,
+});
+/** The stamp of a data version. */
+const PLACE = /^(?:0|[1-9][0-9]{0,14}\.[0-9]{1,18})$/;
+/** The parameters of a follower: the version that it has, and the seconds that it waits for another one. */
+export const FOLLOWING = {
+  since: parameter('the X-Export-Place of an export, or the `next` of the last answer', (text) => (PLACE.test(text) ? text : undefined))(
+    'since',
+  ),
+  wait: parameter('seconds from 0 to 50', (text) => (/^([0-9]|[1-4][0-9]|50)$/.test(text) ? Number(text) : undefined))('wait'),
+};
 
 /** Reads the value of a parameter; undefined where it is not given. Throws INVALID_PARAMETERS with its name and what it must be. */
 export function readValue(name: string, { read, expected, describeFault, isList }: Parameter, given: unknown): unknown {

@@ -110,7 +110,8 @@ async function authorizeClosing({ access }: RequestContext): Promise<SystemAcces
   return granted;
 }
 
-async function toCloser({ access, address }: RequestContext): Promise<Closer> {
+/** The one who closes, as the audit and the rows of closes name them. */
+export async function toCloser({ access, address }: RequestContext): Promise<Closer> {
   const caller = await access.caller.forAudit();
   return { name: caller.username ?? (caller.provisionLabel || caller.provisionStart), user: { caller, address } };
 }

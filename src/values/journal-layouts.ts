@@ -1,0 +1,7 @@
+/** The layouts of a journal's file, by the accounting programs that take them. */
+export const journalLayouts = ['plain', 'quickbooks', 'xero', 'sage'] as const;
+export type JournalLayout = (typeof journalLayouts)[number];
+
+/** The most characters of an account of the journal, and the most funds that have one. */
+export const MAX_ACCOUNT_LENGTH = 100;
+export const MAX_JOURNAL_FUNDS = 5000;

@@ -165,7 +165,7 @@ const PARAMETERS = {
   journal: {
     start_date: PERIOD_PARAMETERS.start_date!,
     end_date: PERIOD_PARAMETERS.end_date!,
-    [asOfNames.file]: LINE_PARAMETERS[asOfNames.file]!,
+    [asOfNames.file]: LINE_PARAMETERS[asOfNames.file],
     since: state('journal', 'since'),
     layout: choice(...journalLayouts)('journal', 'layout'),
     accounts: number('journal', 'accounts'),

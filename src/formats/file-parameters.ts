@@ -30,7 +30,7 @@ export interface Parameter {
   readonly isList?: boolean;
 }
 
-export const parameter =
+const parameter =
   (expected: string, read: (text: string) => unknown) =>
   (...path: string[]): Parameter => ({ path, read, expected });
 export const list = (parameter: Parameter): Parameter => ({ ...parameter, isList: true });

@@ -20,7 +20,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const gift = (id: string, fields: Fields = {}) =>
   v2Line({
     ...{ deposit_id: `D${id}`, transaction_id: `T${id}`, allocation_id: `A${id}`, deposit_status: 'posted' },
-    ...{ designation: `Fund ${String(fields.designation_id ?? 3)}`, ...fields },
+    ...{ designation: `Fund ${JSON.stringify(fields.designation_id ?? 3)}`, ...fields },
   });
 const part = (id: string, of: string, fund: number, share: string, fields: Fields = {}) =>
   gift(id, {

@@ -146,7 +146,7 @@ test(
             expect([seed, more, journal]).toMatchObject([
               seed,
               more,
-              { status: 409, text: expect.stringContaining(`deposit ${faulty[0]} `) },
+              { status: 409, text: expect.stringContaining(`deposit ${faulty[0]} `) as unknown },
             ]);
           else expect([seed, more, journal.rows ?? journal.text]).toEqual([seed, more, rows]);
         }

@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { CLOSE_PRIVILEGE } from '../../src/values/privileges';
+import { createOrganization, importLines, v2Line } from '../support/gateway';
+import { logIn, openPlayground } from '../support/playground-browser';
+
+const NOW = '2024-06-15T12:00:00Z';
+const MAY = '#reports/bank-tie-out?period=2024-05-01..2024-05-31';
+const gift = (id: string, amount: string, fund: number) =>
+  v2Line({
+    ...{
+      deposit_id: `D${id}`,
+      transaction_id: `T${id}`,
+      allocation_id: `A${id}`,
+      transaction_date: '2024-05-02',
+      deposit_date: '2024-05-03',
+    },
+    ...{ amount, net_amount: amount, fee_amount: '0.00', designation_id: fund, designation: `Fund ${fund}` },
+  });
+const gateway = openPlayground({ loggedIn: true });
+
+async function openBooks(mayClose: boolean) {
+  const organization = await createOrganization(gateway.services);
+  const { name, username } = organization;
+  if (mayClose) await gateway.services.users.changeGrants(name, username, { verb: 'grant', privileges: [CLOSE_PRIVILEGE] });
+  await importLines(gateway.services, organization, [gift('1', '100.00', 3), gift('2', '50.00', 4)]);
+  const { page, faults } = await gateway.visit({ as: organization, hash: MAY, now: NOW, locale: 'en-US' });
+  await logIn(page);
+  await page.getByRole('button', { name: 'Journal…' }).focus();
+  await page.keyboard.press('Enter');
+  return { organization, page, faults, dialog: page.getByRole('dialog', { name: 'Journal for your accounting program' }) };
+}
+
+/** Downloads the journal, and resolves to its lines. */
+async function take(page: Page): Promise<string[]> {
+  const button = page.getByRole('dialog').getByRole('button', { name: 'Download journal' });
+  const [saved] = await Promise.all([page.waitForEvent('download'), button.click()]);
+  expect(saved.suggestedFilename()).toMatch(/^journal-2024-05-01-2024-05-31/);
+  return (await readFile(await saved.path(), 'utf8')).split('\r\n').slice(0, -1);
+}
+
+test('a bookkeeper names the accounts, takes the journal, and next time only what has changed', async () => {
+  const { organization, page, faults, dialog } = await openBooks(true);
+  await dialog.getByRole('button', { name: 'Accounts: 2 of 2 funds have none' }).waitFor();
+  // The keyboard is where the choices begin.
+  expect(await dialog.getByLabel('Columns for').evaluate((element) => element === document.activeElement)).toBe(true);
+  await dialog.getByRole('button', { name: 'Download journal' }).click();
+  await dialog.getByRole('alert').getByText('no accounts are saved').waitFor();
+
+  await dialog.getByLabel('Account of the bank').fill('1000');
+  await dialog.getByLabel('Account of the fees').fill('6000');
+  await dialog.getByLabel('Account of Fund 3').fill('4010');
+  await dialog.getByText('The accounts have changes that are not saved.').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Download journal' }).isDisabled()).toBe(true);
+  await page.keyboard.press('Enter');
+  await dialog.getByText('The accounts are saved for all of your organization.').waitFor();
+  await dialog.getByRole('button', { name: 'Download journal' }).click();
+  await dialog.getByRole('alert').getByText('1 fund has no account: 4 (Fund 4)').waitFor();
+  await dialog.getByLabel('Account of Fund 4').fill('4020');
+  await dialog.getByRole('button', { name: 'Save accounts' }).click();
+  await dialog.getByRole('button', { name: 'Accounts: all 2 funds have one' }).waitFor();
+
+  await dialog.getByLabel('Columns for').selectOption('Xero');
+  await dialog.getByLabel('Tax rate').fill('No VAT');
+  // An accounting program would take a byte order mark for a part of the first column.
+  expect(await take(page)).toEqual([
+    '*Narration,*Date,Description,*AccountCode,*TaxRate,*Amount',
+    '"deposit-D1: Deposit D1","03 May 2024","Deposit D1","1000","No VAT","100.00"',
+    '"deposit-D1: Deposit D1","03 May 2024","Deposit D1","4010","No VAT","-100.00"',
+    '"deposit-D2: Deposit D2","03 May 2024","Deposit D2","1000","No VAT","50.00"',
+    '"deposit-D2: Deposit D2","03 May 2024","Deposit D2","4020","No VAT","-50.00"',
+  ]);
+  await dialog.getByText('has 4 rows, checked against the receipt').waitFor();
+
+  const option = dialog.getByRole('option', { name: /^What changed since the journal of .*\(change 1\)$/ });
+  await dialog.getByLabel('Entries').selectOption((await option.getAttribute('value'))!);
+  await dialog.getByRole('button', { name: 'Download journal' }).click();
+  await dialog.getByText('Nothing has to be booked').waitFor();
+  await importLines(gateway.services, organization, [gift('1', '120.00', 3)]);
+  await dialog.getByLabel('Columns for').selectOption('QuickBooks Online');
+  expect(await take(page)).toEqual([
+    'Journal No.,Journal Date,Account Name,Debits,Credits,Description',
+    '"deposit-D1@2","05/03/2024","1000",20.00,,"Change of deposit D1"',
+    '"deposit-D1@2","05/03/2024","4010",,20.00,"Change of deposit D1"',
+  ]);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expect(await page.getByRole('button', { name: 'Journal…' }).evaluate((element) => element === document.activeElement)).toBe(true);
+  expect(faults.filter((fault) => !fault.includes('409'))).toEqual([]);
+});
+
+test('who may not close months sees the accounts and cannot change them', async () => {
+  const { dialog } = await openBooks(false);
+  await dialog.getByText('Whoever may close months can change the accounts.').waitFor();
+  expect(await dialog.getByRole('textbox').count()).toBe(0);
+  expect(await dialog.getByRole('button', { name: 'Save accounts' }).count()).toBe(0);
+});

@@ -23,7 +23,7 @@ export interface JournalChoices {
 }
 
 /** A fund, and its account; an empty one where it has none. */
-export interface FundRow {
+interface FundRow {
   readonly designationId: number;
   readonly name: string;
   readonly account: string;

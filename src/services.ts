@@ -253,8 +253,8 @@ export function createServices(
   const savedReports = new SavedReportService(savedReportStore, rights);
   const depositSummaries = new DepositSummaryService(new DepositSummaryStore(), depositDetails);
   const depositChanges = new DepositChangeService(new DepositChangeStore());
-  const journals = new JournalService(new JournalStore());
   const journalAccounts = new JournalAccountService(new JournalAccountStore(database), rights);
+  const journals = new JournalService(new JournalStore(), books, journalAccounts);
   const webhookDeliveries = new WebhookDeliveries(new DeliveryStore(database), new WebhookSender(config.WEBHOOK_PRIVATE_ADDRESSES));
   return {
     access: new AccessService({
@@ -292,7 +292,7 @@ export function createServices(
     webhooks: new WebhookService(organizations, new WebhookStore(database), rights, config.WEBHOOK_PRIVATE_ADDRESSES),
     webhookDeliveries,
     parity: new ParityService({ books, lines: new BookLineStore(), savedReports, audit }),
-    proofs: new ProofService({ audit, books, depositDetails, depositSummaries, depositChanges, erasures, journals, journalAccounts }),
+    proofs: new ProofService({ audit, books, depositDetails, depositSummaries, depositChanges, erasures, journals }),
     demo: new DemoService({ organizations, provisions, users, imports }),
     backups: new BackupService(address, books, depositDetails, audit),
     findObstacle: () => findObstacle(database, { mustLead: true }),

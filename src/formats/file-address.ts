@@ -5,7 +5,6 @@ import type { FileFormat } from '../values/file-formats';
 import { periodNames, type FindDates, type PeriodDates, type PeriodName } from '../values/periods';
 import { asOfNames, toStateCondition, type AsOf } from './as-of';
 import { changeClasses, type ChangeClass } from '../values/change-classes';
-import { journalLayouts } from '../values/journal-layouts';
 import {
   changeColumns,
   JOURNAL,
@@ -19,20 +18,21 @@ import {
 import { createFileLayout, type FileColumns, type FileLayout } from './file-format';
 import {
   amount,
+  assertBooked,
   choice,
-  currency,
   date,
   FOLLOWING,
   flag,
   id,
   isName,
-  label,
+  JOURNAL_PARAMETERS,
   list,
   month,
   name,
   number,
   readValue,
   state,
+  toJournalConditions,
   word,
   writeText,
   type Parameter,
@@ -166,12 +166,7 @@ const PARAMETERS = {
     start_date: PERIOD_PARAMETERS.start_date!,
     end_date: PERIOD_PARAMETERS.end_date!,
     [asOfNames.file]: LINE_PARAMETERS[asOfNames.file],
-    since: state('journal', 'since'),
-    layout: choice(...journalLayouts)('journal', 'layout'),
-    accounts: number('journal', 'accounts'),
-    currency: currency('journal', 'currency'),
-    tax_rate: label('journal', 'taxRate'),
-    journal_id: label('journal', 'journalId'),
+    ...JOURNAL_PARAMETERS,
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Parameter>>>>;
 export type FileReport = keyof typeof PARAMETERS;
@@ -252,6 +247,7 @@ export function parseFileQuery(report: FileReport, address: QueryString, findDat
   }
   const lacking = COMPARED_DATES.find((name) => given[name] === undefined);
   if (query.compareWith !== undefined && lacking !== undefined) throw new InputError(`${lacking} is missing: a period has two dates`);
+  if (report === 'journal') assertBooked(given);
   const columns = given[COLUMNS];
   const read = query as unknown as FileQuery;
   return columns === undefined ? read : { ...read, columns: parseColumns(columns, columnsOf(read)) };
@@ -316,8 +312,7 @@ export function formatKeptAddress(query: FileQuery, hasBom: boolean, from?: numb
   if (query.changes?.place !== undefined) return `since=${query.changes.place}`;
   const { asOf: _state, filter, ...lines } = query.lines;
   const changes = query.changes && { ...query.changes, to: undefined, ...(from !== undefined && { from: { version: from } }) };
-  const journal = query.journal && { ...query.journal, ...(from !== undefined && { since: { version: from } }) };
-  const address = formatFileQuery({ ...query, changes, journal, lines: { ...lines, filter: { ...filter, donorName: undefined } } });
+  const address = formatFileQuery({ ...query, changes, lines: { ...lines, filter: { ...filter, donorName: undefined } } });
   return hasBom ? `${address}&bom=true` : address;
 }
 
@@ -368,7 +363,7 @@ export const namesOfConditions = (query: FileQuery): string[] => [
     .map(([name]) => name),
   ...(query.lines.dateBasis === 'TRANSACTION_DATE' ? [transactionDateNames.file] : []),
   ...(query.lines.asOf ? [toStateCondition(asOfNames.file, query.lines.asOf)] : []),
-  ...(query.journal?.since ? [toStateCondition('since', query.journal.since)] : []),
+  ...toJournalConditions(query),
   ...(query.changes ? [toStateCondition('from', query.changes.from)] : []),
   ...(query.changes?.to ? [toStateCondition('to', query.changes.to)] : []),
   ...(query.changes?.classes ?? []).map((name) => `class=${name}`),

@@ -1,10 +1,11 @@
 import { InputError } from '../errors';
 import { extraNames, LATE, lineFields, lineNames, moneyNames, v2Names, type FieldType, type LineName } from '../line/line-fields';
 import type { RowColumn } from '../rows/row-template';
-import type { AsOf } from './as-of';
 import type { FileColumns, FileObject } from './file-format';
+import type { BookedState } from './file-parameters';
 import { summaryAmounts, summaryCounts, summaryGiftDates, summaryParts, summaryShares, type SummaryPart } from '../values/figure-names';
 import type { JournalLayout } from '../values/journal-layouts';
+import type { PeriodDates } from '../values/periods';
 import { groupColumns, groupContact, type GroupBy } from './line-groups';
 
 const text = (field: string) => ({ field, kind: 'text' }) as const;
@@ -129,7 +130,8 @@ const DEBIT = nullable('debit');
 const CREDIT = nullable('credit');
 /**
  * The columns of each layout of a journal:
- * - QuickBooks Online: Intuit's article "Import journal entries" (quickbooks.intuit.com/learn-support, L4tQBwbs7). Accounts go by their names.
+ * - QuickBooks Online: Intuit's article "Import journal entries" (quickbooks.intuit.com/learn-support, L4tQBwbs7). Accounts go by their names,
+ *   and a number has at most 21 characters.
  * - Xero: "Manual journals: import" (help.xero.com/ManualJournalsImport). Rows of the same narration and date are one journal, accounts go by
  *   their codes, and a debit is positive.
  * - Sage Intacct: "CSV import: General Ledger journal entries" (intacct.com/ia/docs, import-GL-journal-entries). The first row of an entry has
@@ -141,8 +143,8 @@ const JOURNAL_COLUMNS: Readonly<Record<JournalLayout, FileColumns>> = {
     ...{ deposit_id: freeText('depositId'), currency: text('currency') },
   },
   quickbooks: {
-    ...{ 'Journal No.': freeText('id'), 'Journal Date': text('dateOfMonth'), 'Account Name': ACCOUNT },
-    ...{ Debits: DEBIT, Credits: CREDIT, Description: DESCRIPTION },
+    ...{ 'Journal No.': freeText('quickbooksId'), 'Journal Date': text('dateOfMonth'), 'Account Name': ACCOUNT },
+    ...{ Debits: DEBIT, Credits: CREDIT, Description: freeText('narration') },
   },
   xero: {
     ...{ '*Narration': freeText('narration'), '*Date': text('dateInWords'), Description: DESCRIPTION },
@@ -157,8 +159,11 @@ const JOURNAL_COLUMNS: Readonly<Record<JournalLayout, FileColumns>> = {
 /** The entries of a journal's file. */
 export interface FileJournal {
   readonly layout: JournalLayout;
-  /** The state that differences begin with; undefined for whole entries. */
-  readonly since?: AsOf;
+  /** The state of the journal that was booked, which entries are differences to; undefined for whole entries. */
+  readonly since?: BookedState;
+  /** The dates and the accounts of that journal; those of this one when they are missing. */
+  readonly booked?: PeriodDates;
+  readonly bookedAccounts?: number;
   /** The number of the saving of accounts, and the currency; those in force when they are missing. */
   readonly accounts?: number;
   readonly currency?: string;

@@ -61,13 +61,13 @@ test('each posted deposit has an entry: the bank by its net, the fees, and the a
   const { body, headers } = await take(organization, YEAR);
   expect(body.toString().split('\r\n')).toEqual([
     PLAIN,
-    '"deposit-D1","2024-01-02","1000",97.00,,"Deposit D1","D1","EUR"',
-    '"deposit-D1","2024-01-02","6000",3.00,,"Deposit D1","D1","EUR"',
-    '"deposit-D1","2024-01-02","4010",,70.00,"Deposit D1","D1","EUR"',
-    '"deposit-D1","2024-01-02","4020",,30.00,"Deposit D1","D1","EUR"',
+    '"deposit-D1-20240102","2024-01-02","1000",97.00,,"Deposit D1","D1","EUR"',
+    '"deposit-D1-20240102","2024-01-02","6000",3.00,,"Deposit D1","D1","EUR"',
+    '"deposit-D1-20240102","2024-01-02","4010",,70.00,"Deposit D1","D1","EUR"',
+    '"deposit-D1-20240102","2024-01-02","4020",,30.00,"Deposit D1","D1","EUR"',
     // Money that was given back is on the other side, and fees of nothing have no row.
-    '"deposit-D2","2024-02-03","1000",,8.00,"Deposit D2","D2","EUR"',
-    '"deposit-D2","2024-02-03","4020",8.00,,"Deposit D2","D2","EUR"',
+    '"deposit-D2-20240203","2024-02-03","1000",,8.00,"Deposit D2","D2","EUR"',
+    '"deposit-D2-20240203","2024-02-03","4020",8.00,,"Deposit D2","D2","EUR"',
     '',
   ]);
   expect(headers).toMatchObject({
@@ -89,18 +89,18 @@ test('a deposit that changed since the journal was booked has its difference, an
   ]);
   const difference = [
     PLAIN,
-    '"deposit-D1@2","2024-01-02","4010",20.00,,"Change of deposit D1","D1",""',
-    '"deposit-D1@2","2024-01-02","4020",,20.00,"Change of deposit D1","D1",""',
-    '"deposit-D3@2","2024-01-02","1000",10.00,,"Deposit D3","D3",""',
-    '"deposit-D3@2","2024-01-02","6000",0.50,,"Deposit D3","D3",""',
-    '"deposit-D3@2","2024-01-02","4010",,10.50,"Deposit D3","D3",""',
-    '"deposit-D4@2-reversal","2024-01-02","1000",,10.00,"Reversal of deposit D4","D4",""',
-    '"deposit-D4@2-reversal","2024-01-02","6000",,0.50,"Reversal of deposit D4","D4",""',
-    '"deposit-D4@2-reversal","2024-01-02","4010",10.50,,"Reversal of deposit D4","D4",""',
-    '"deposit-D2@2-reversal","2024-02-03","1000",8.00,,"Reversal of deposit D2","D2",""',
-    '"deposit-D2@2-reversal","2024-02-03","4020",,8.00,"Reversal of deposit D2","D2",""',
-    '"deposit-D2@2","2024-02-05","1000",,8.00,"Deposit D2","D2",""',
-    '"deposit-D2@2","2024-02-05","4020",8.00,,"Deposit D2","D2",""',
+    '"deposit-D1-20240102@2","2024-01-02","4010",20.00,,"Change of deposit D1","D1",""',
+    '"deposit-D1-20240102@2","2024-01-02","4020",,20.00,"Change of deposit D1","D1",""',
+    '"deposit-D3-20240102@2","2024-01-02","1000",10.00,,"Deposit D3","D3",""',
+    '"deposit-D3-20240102@2","2024-01-02","6000",0.50,,"Deposit D3","D3",""',
+    '"deposit-D3-20240102@2","2024-01-02","4010",,10.50,"Deposit D3","D3",""',
+    '"deposit-D4-20240102@2-reversal","2024-01-02","1000",,10.00,"Reversal of deposit D4","D4",""',
+    '"deposit-D4-20240102@2-reversal","2024-01-02","6000",,0.50,"Reversal of deposit D4","D4",""',
+    '"deposit-D4-20240102@2-reversal","2024-01-02","4010",10.50,,"Reversal of deposit D4","D4",""',
+    '"deposit-D2-20240203@2-reversal","2024-02-03","1000",8.00,,"Reversal of deposit D2","D2",""',
+    '"deposit-D2-20240203@2-reversal","2024-02-03","4020",,8.00,"Reversal of deposit D2","D2",""',
+    '"deposit-D2-20240205@2","2024-02-05","1000",,8.00,"Deposit D2","D2",""',
+    '"deposit-D2-20240205@2","2024-02-05","4020",8.00,,"Deposit D2","D2",""',
   ];
   expect(await linesOf(organization, `${YEAR}&since=1`)).toEqual(difference);
   const { headers } = await take(organization, `${YEAR}&since=1&as_of=2`);
@@ -111,6 +111,73 @@ test('a deposit that changed since the journal was booked has its difference, an
   expect(await linesOf(organization, `${YEAR}&since=2`)).toEqual([PLAIN]);
   await change(organization, []);
   expect(await linesOf(organization, `${YEAR}&since=1&as_of=2`)).toEqual(difference);
+});
+
+test('a difference is to the journal that was booked: of its own dates, by its own accounts', async () => {
+  const organization = await createBooks([...SPLIT, REFUND]);
+  const january = await take(organization, 'start_date=2024-01-01&end_date=2024-01-31');
+  expect(january.headers).toMatchObject({ 'x-journal-accounts': '1', 'x-export-place': expect.stringMatching(/^1\.[0-9]+$/) as unknown });
+  await gateway.services.journalAccounts.save(organization.id, { ...ACCOUNTS, bank: '1001' }, { name: 'ada' });
+  const place = String(january.headers['x-export-place']);
+  const booked = `since=${place}&since_start_date=2024-01-01&since_end_date=2024-01-31&since_accounts=1`;
+  const next = await take(organization, `${YEAR}&${booked}`);
+  expect(next.body.toString().split('\r\n')).toEqual([
+    PLAIN,
+    '"deposit-D1-20240102@1","2024-01-02","1000",,97.00,"Change of deposit D1","D1",""',
+    '"deposit-D1-20240102@1","2024-01-02","1001",97.00,,"Change of deposit D1","D1",""',
+    // The deposit of February was there when January was booked, and was not in its journal.
+    '"deposit-D2-20240203@1","2024-02-03","1001",,8.00,"Deposit D2","D2",""',
+    '"deposit-D2-20240203@1","2024-02-03","4020",8.00,,"Deposit D2","D2",""',
+    '',
+  ]);
+  expect(next.headers).toMatchObject({ 'x-journal-accounts': '2', 'x-export-from-version': '1' });
+  const id = String(next.headers['x-export-id']);
+  const { conditions } = await reader.receiptOf(id, { Provision: organization.apiProvision });
+  const state = ['since_start_date=2024-01-01', 'since_end_date=2024-01-31', 'since_accounts=1', 'accounts=2', `place=${place}`];
+  expect(conditions).toEqual([`since=${place}`, ...state]);
+  const proof = await gateway.services.proofs.prove({ organizationId: organization.id, receipt: id, file: undefined, donorName: undefined });
+  expect(proof).toMatchObject({ verdict: 'same', made: sha256(next.body) });
+  // The accounts of the question count for what was booked as well, where no others are named.
+  expect(await linesOf(organization, `${YEAR}&since=1`)).toEqual([PLAIN]);
+});
+
+test('a journal of other books, which a restored backup has become, is refused', async () => {
+  const organization = await createBooks(SPLIT);
+  const { headers } = await take(organization, YEAR);
+  const place = String(headers['x-export-place']);
+  expect(await linesOf(organization, `${YEAR}&since=${place}`)).toEqual([PLAIN]);
+  expect(await linesOf(organization, `${YEAR}&since=0`)).toHaveLength(5);
+  const fault = 'Invalid parameter(s): since: these are other books than those that the journal was of';
+  expect(await faultOf(organization, `${YEAR}&since=${place}1`)).toEqual([422, fault]);
+});
+
+test('ids that do not fit into a layout stay different and the same, and their whole stands beside them', async () => {
+  const ids = ['0b9bd9a2-4f4e-4a8e-9d8c-6d2f1a7c5e01', '0b9bd9a2-4f4e-4a8e-9d8c-6d2f1a7c5e02'];
+  const organization = await createBooks(ids.map((id) => gift(id, { deposit_id: id })));
+  for (const layout of ['quickbooks', 'sage']) {
+    const [idAt, wholeAt] = layout === 'quickbooks' ? [0, 5] : [2, 7];
+    const [, ...rows] = await linesOf(organization, `${YEAR}&layout=${layout}`);
+    const values = rows.map((row) => row.replaceAll('"', '').split(','));
+    const heads = values.filter((_row, at) => at % 3 === 0);
+    expect(heads.map((row) => [row[idAt], row[wholeAt]])).toEqual(
+      ids.map((id) => {
+        const full = `deposit-${id}-20240102`;
+        return [`D${sha256(full).slice(0, 20)}`, `${full}: Deposit ${id}`];
+      }),
+    );
+  }
+  await change(organization, []);
+  const differences = await Promise.all(['quickbooks', 'sage'].map((layout) => linesOf(organization, `${YEAR}&layout=${layout}&since=1`)));
+  const full = `deposit-${ids[0]}-20240102@2-reversal`;
+  for (const lines of differences) expect(lines[1]).toContain(`"D${sha256(full).slice(0, 20)}"`);
+});
+
+test('an id that fits stands as it is, also where another layout has no room for it', async () => {
+  const organization = await createBooks([gift('1', { deposit_id: 'D12345' })]);
+  const full = 'deposit-D12345-20240102';
+  const [quickbooks, sage] = await Promise.all(['quickbooks', 'sage'].map((layout) => linesOf(organization, `${YEAR}&layout=${layout}`)));
+  expect(quickbooks![1]).toContain(`"D${sha256(full).slice(0, 20)}"`);
+  expect(sage![1]).toContain(`"${full}"`);
 });
 
 test('a deposit that does not add up refuses the file, unless nothing of it has to be booked', async () => {
@@ -143,24 +210,24 @@ test('the layouts have the columns that the accounting programs take', async () 
   const organization = await createBooks(SPLIT, { ...ACCOUNTS, bank: '=1+1' });
   expect(await linesOf(organization, `${YEAR}&layout=quickbooks`)).toEqual([
     'Journal No.,Journal Date,Account Name,Debits,Credits,Description',
-    `"deposit-D1","01/02/2024","'=1+1",97.00,,"Deposit D1"`,
-    '"deposit-D1","01/02/2024","6000",3.00,,"Deposit D1"',
-    '"deposit-D1","01/02/2024","4010",,70.00,"Deposit D1"',
-    '"deposit-D1","01/02/2024","4020",,30.00,"Deposit D1"',
+    `"deposit-D1-20240102","01/02/2024","'=1+1",97.00,,"deposit-D1-20240102: Deposit D1"`,
+    '"deposit-D1-20240102","01/02/2024","6000",3.00,,"deposit-D1-20240102: Deposit D1"',
+    '"deposit-D1-20240102","01/02/2024","4010",,70.00,"deposit-D1-20240102: Deposit D1"',
+    '"deposit-D1-20240102","01/02/2024","4020",,30.00,"deposit-D1-20240102: Deposit D1"',
   ]);
   expect(await linesOf(organization, `${YEAR}&layout=xero&tax_rate=No%20VAT`)).toEqual([
     '*Narration,*Date,Description,*AccountCode,*TaxRate,*Amount',
-    `"deposit-D1: Deposit D1","02 Jan 2024","Deposit D1","'=1+1","No VAT","97.00"`,
-    '"deposit-D1: Deposit D1","02 Jan 2024","Deposit D1","6000","No VAT","3.00"',
-    '"deposit-D1: Deposit D1","02 Jan 2024","Deposit D1","4010","No VAT","-70.00"',
-    '"deposit-D1: Deposit D1","02 Jan 2024","Deposit D1","4020","No VAT","-30.00"',
+    `"deposit-D1-20240102: Deposit D1","02 Jan 2024","Deposit D1","'=1+1","No VAT","97.00"`,
+    '"deposit-D1-20240102: Deposit D1","02 Jan 2024","Deposit D1","6000","No VAT","3.00"',
+    '"deposit-D1-20240102: Deposit D1","02 Jan 2024","Deposit D1","4010","No VAT","-70.00"',
+    '"deposit-D1-20240102: Deposit D1","02 Jan 2024","Deposit D1","4020","No VAT","-30.00"',
   ]);
   expect(await linesOf(organization, `${YEAR}&layout=sage`)).toEqual([
     'JOURNAL,DATE,DESCRIPTION,LINE_NO,ACCT_NO,DEBIT,CREDIT,MEMO',
-    `"GJ","01/02/2024","deposit-D1",1,"'=1+1",97.00,,"deposit-D1: Deposit D1"`,
-    '"","","",2,"6000",3.00,,"deposit-D1: Deposit D1"',
-    '"","","",3,"4010",,70.00,"deposit-D1: Deposit D1"',
-    '"","","",4,"4020",,30.00,"deposit-D1: Deposit D1"',
+    `"GJ","01/02/2024","deposit-D1-20240102",1,"'=1+1",97.00,,"deposit-D1-20240102: Deposit D1"`,
+    '"","","",2,"6000",3.00,,"deposit-D1-20240102: Deposit D1"',
+    '"","","",3,"4010",,70.00,"deposit-D1-20240102: Deposit D1"',
+    '"","","",4,"4020",,30.00,"deposit-D1-20240102: Deposit D1"',
   ]);
 });
 
@@ -198,6 +265,13 @@ test.each([
   [`${YEAR}&since=2&as_of=1`, 'since is version 2, which comes after version 1 of the journal'],
   [`${YEAR}&layout=oracle`, 'layout must be plain, quickbooks, xero or sage'],
   [`${YEAR}&accounts=7`, 'accounts: no accounts were saved as number 7'],
+  [`${YEAR}&accounts=0`, 'accounts must be a number from 1 to 2147483647'],
+  [`${YEAR}&accounts=2147483648`, 'accounts must be a number from 1 to 2147483647'],
+  [`${YEAR}&since=1&since_accounts=7`, 'since_accounts: no accounts were saved as number 7'],
+  [`${YEAR}&since=1&since_accounts=-1`, 'since_accounts must be a number from 1 to 2147483647'],
+  [`${YEAR}&since_accounts=1`, 'since_accounts is of the journal that since names: give it too'],
+  [`${YEAR}&since=1&since_start_date=2024-01-01`, 'since_end_date is missing: a period has two dates'],
+  [`${YEAR}&since=1.x`, 'since must be the X-Export-Place of a journal, the number of a version, or an instant'],
   [`${YEAR}&currency=EURO`, 'currency must be a code of a currency like EUR'],
   [`${YEAR}&tax_rate=`, 'tax_rate must be a text of 1 to 100 characters'],
   [`${YEAR}&include_pending=true`, 'there is no parameter include_pending'],
@@ -226,7 +300,7 @@ describe('the accounts of a journal', () => {
     expect((await graphql(gateway.url, SAVE, { ...analyst, variables: { input: ACCOUNTS } })).body).toMatchObject(refused);
     expect((await graphql(gateway.url, READ, closer)).body).toMatchObject(refused);
     for (const number of [1, 2]) {
-      const { body } = await graphql(gateway.url, SAVE, { ...closer, variables: { input: { ...ACCOUNTS, bank: ` 100${number} ` } } });
+      const { body } = await graphql(gateway.url, SAVE, { ...closer, variables: { input: { ...ACCOUNTS, bank: ` 100${number} `, replaces: number - 1 || null } } });
       expect(body).toEqual({ data: { saveJournalAccounts: { accounts: { number, savedBy: 'cora' } } } });
     }
     expect((await graphql(gateway.url, READ, analyst)).body).toEqual({
@@ -241,6 +315,44 @@ describe('the accounts of a journal', () => {
     const own = { Provision: closer.provision, Cookie: closer.cookie };
     expect(await reader.get(`/export/journal.csv?${YEAR}`, own)).toMatchObject({ status: 422 });
     expect(await linesOf(organization, YEAR)).toHaveLength(5);
+  });
+
+  test('replace those that were seen, and no others', async () => {
+    const organization = await createBooks([], null);
+    const closer = await logInAs(organization, 'cora', [CLOSE_PRIVILEGE]);
+    const save = async (fields: Fields) =>
+      (await graphql(gateway.url, SAVE, { ...closer, variables: { input: { ...ACCOUNTS, ...fields } } })).body;
+    const conflict = (fault: string) => ({
+      errors: [
+        {
+          message: expect.stringContaining(`The accounts are others than expected: ${fault}`) as unknown,
+          extensions: { code: 'ACCOUNTS_CONFLICT', argument: 'input.replaces' },
+        },
+      ],
+    });
+    expect(await save({ replaces: 1 })).toMatchObject(conflict('none are saved'));
+    expect(await save({ replaces: null })).toEqual({ data: { saveJournalAccounts: { accounts: { number: 1, savedBy: 'cora' } } } });
+    expect(await save({})).toMatchObject(conflict('number 1 was saved by cora at '));
+    const both = await Promise.all([save({ replaces: 1 }), save({ replaces: 1 })]);
+    expect(both.map(({ errors }) => errors?.length ?? 0).sort()).toEqual([0, 1]);
+    expect(await save({ replaces: 1 })).toMatchObject(conflict('number 2 was saved by cora at '));
+  });
+
+  test('must be whole characters, whichever door they come by', async () => {
+    const saving = gateway.services.journalAccounts.save(gateway.organization.id, { ...ACCOUNTS, bank: 'a\ud800' }, { name: null });
+    await expect(saving).rejects.toMatchObject({ code: 'INVALID_PARAMETERS', fault: 'bank has half a character' });
+  });
+
+  test('of more funds than a request holds go by the command', async () => {
+    const organization = await createBooks([], null);
+    const closer = await logInAs(organization, 'cora', [CLOSE_PRIVILEGE]);
+    const save = async (count: number) => {
+      const funds = Array.from({ length: count }, (_none, at) => ({ designationId: 2 ** 53 - 1 - at, account: 'x'.repeat(100) }));
+      return (await graphql(gateway.url, SAVE, { ...closer, variables: { input: { ...ACCOUNTS, funds } } })).body;
+    };
+    const fault = 'funds has 601 funds; the limit is 600: the command `journal accounts` takes larger sets from a file';
+    expect((await save(601)).errors).toMatchObject([{ message: fault }]);
+    expect((await save(600)).errors).toBeUndefined();
   });
 
   test.each([

@@ -10,10 +10,17 @@ import { historySeeds } from '../support/tries';
 const gateway = openGateway();
 const reader = createExportReader(gateway);
 
-/** Two funds of one account. */
-const ACCOUNTS: Readonly<Record<number, string>> = { 1: '4010', 2: '4020', 3: '4010' };
-const BANK = '1000';
-const FEES = '6000';
+interface Accounts {
+  readonly bank: string;
+  readonly fees: string;
+  readonly funds: Readonly<Record<number, string>>;
+}
+/** The savings of accounts, by their numbers. Two funds have one account; the second saving moves the bank and funds to other accounts. */
+const SAVINGS: readonly Accounts[] = [
+  { bank: '1000', fees: '6000', funds: { 1: '4010', 2: '4020', 3: '4010' } },
+  { bank: '1001', fees: '6000', funds: { 1: '4010', 2: '4010', 3: '4030' } },
+  { bank: '6000', fees: '4020', funds: { 1: '4020', 2: '4020', 3: '1000' } },
+];
 const QUESTIONS = 20;
 const TIMEOUT_MS = 600_000;
 
@@ -21,9 +28,16 @@ interface Period {
   readonly startDate: string;
   readonly endDate: string;
 }
+/** The dates and the accounts of a journal, by their number. */
+interface Books {
+  readonly period: Period;
+  readonly accounts: number;
+}
 /** The cents of a deposit by account: debits are positive. */
 interface Deposit {
   readonly accounts: Map<string, number>;
+  /** The order of the accounts: the bank, the fees, the funds. */
+  readonly ranks: Map<string, number>;
   amount: number;
   shares: number;
 }
@@ -32,32 +46,38 @@ async function createHistory(): Promise<History> {
   const { organizations, provisions, journalAccounts } = gateway.services;
   const { id, name } = await organizations.create(`Journal ${++created}`, []);
   const apiProvision = await provisions.create({ organization: name, kind: 'API', label: '', grants: [REPORT_PRIVILEGE] });
-  const funds = Object.entries(ACCOUNTS).map(([fund, account]) => ({ designationId: Number(fund), account }));
-  await journalAccounts.save(id, { bank: BANK, fees: FEES, funds }, { name: null });
+  for (const saving of SAVINGS) {
+    const funds = Object.entries(saving.funds).map(([fund, account]) => ({ designationId: Number(fund), account }));
+    await journalAccounts.save(id, { ...saving, funds }, { name: null });
+  }
   return { services: gateway.services, organization: { id, name, apiProvision, webProvision: '', username: '' }, model: new BookModel() };
 }
 let created = 0;
 
-/** The posted deposits of a period in a state, by their dates and ids. */
-function depositsOf(lines: readonly BookLine[], { startDate, endDate }: Period): Map<string, Deposit> {
+/** The posted deposits of a journal, by their dates and ids. */
+function depositsOf(lines: readonly BookLine[], { period: { startDate, endDate }, accounts: number }: Books): Map<string, Deposit> {
+  const { bank, fees, funds } = SAVINGS[number - 1]!;
   const deposits = new Map<string, Deposit>();
   const gifts = new Set<string>();
   for (const line of lines) {
     const { deposit_date: date, deposit_id, deposit_status, transaction_id } = line;
     if (deposit_status !== 'posted' || date < startDate || date > endDate) continue;
     const key = JSON.stringify([date, deposit_id]);
-    const deposit = deposits.get(key) ?? { accounts: new Map<string, number>(), amount: 0, shares: 0 };
+    const deposit = deposits.get(key) ?? { accounts: new Map<string, number>(), ranks: new Map<string, number>(), amount: 0, shares: 0 };
     deposits.set(key, deposit);
-    const add = (account: string, cents: number) => deposit.accounts.set(account, (deposit.accounts.get(account) ?? 0) + cents);
+    const add = (rank: number, account: string, cents: number) => {
+      deposit.accounts.set(account, (deposit.accounts.get(account) ?? 0) + cents);
+      deposit.ranks.set(account, Math.min(rank, deposit.ranks.get(account) ?? rank));
+    };
     if (!gifts.has(transaction_id)) {
       deposit.amount += toCents(line.amount);
-      add(BANK, toCents(line.amount) - toCents(line.fee_amount));
-      add(FEES, toCents(line.fee_amount));
+      add(0, bank, toCents(line.amount) - toCents(line.fee_amount));
+      add(1, fees, toCents(line.fee_amount));
     }
     gifts.add(transaction_id);
     const share = line.allocation_amount === null ? 0 : toCents(line.allocation_amount);
     deposit.shares += share;
-    add(ACCOUNTS[line.designation_id]!, -share);
+    add(2, funds[line.designation_id]!, -share);
   }
   return deposits;
 }
@@ -70,8 +90,6 @@ function pickPeriod(chance: Chance, lines: readonly BookLine[]): Period {
 }
 
 type Row = readonly [id: string, date: string, account: string, debit: string, credit: string];
-const RANKS = [BANK, FEES];
-const rankOf = (account: string): number => (RANKS.includes(account) ? RANKS.indexOf(account) : RANKS.length);
 
 /** The journal that the model says: its rows, or the deposits that do not add up. */
 function foretell(then: ReadonlyMap<string, Deposit>, now: ReadonlyMap<string, Deposit>, suffix: string) {
@@ -81,13 +99,14 @@ function foretell(then: ReadonlyMap<string, Deposit>, now: ReadonlyMap<string, D
   keys.sort(([date, id], [otherDate, otherId]) => compare(date, otherDate) || compare(id, otherId));
   for (const [date, id] of keys) {
     const [before, after] = [then, now].map((deposits) => deposits.get(JSON.stringify([date, id])));
-    const accounts = [...new Set([...RANKS, ...(before?.accounts.keys() ?? []), ...(after?.accounts.keys() ?? [])])];
+    const accounts = [...new Set([...(before?.accounts.keys() ?? []), ...(after?.accounts.keys() ?? [])])];
+    const rankOf = (account: string): number => Math.min(...[before, after].map((deposit) => deposit?.ranks.get(account) ?? 2));
     const parts = accounts.map((account) => [account, (after?.accounts.get(account) ?? 0) - (before?.accounts.get(account) ?? 0)] as const);
     const changed = parts.filter(([, cents]) => cents !== 0);
     if (changed.length === 0) continue;
     if ([before, after].some((deposit) => deposit && deposit.amount !== deposit.shares)) faulty.push(id);
     const isReversal = suffix !== '' && !after;
-    const entry = `deposit-${id}${suffix}${isReversal ? '-reversal' : ''}`;
+    const entry = `deposit-${id}-${date.replaceAll('-', '')}${suffix}${isReversal ? '-reversal' : ''}`;
     const ranked = changed.sort(([one], [other]) => rankOf(one) - rankOf(other) || compare(one, other));
     for (const [account, cents] of ranked)
       rows.push([entry, date, account, cents > 0 ? toMoney(cents) : '', cents < 0 ? toMoney(-cents) : '']);
@@ -95,9 +114,12 @@ function foretell(then: ReadonlyMap<string, Deposit>, now: ReadonlyMap<string, D
   return { rows, faulty };
 }
 
-async function ask({ organization }: History, { startDate, endDate }: Period, more: string) {
+const formatBooked = ({ period: { startDate, endDate }, accounts }: Books): string =>
+  `&since_start_date=${startDate}&since_end_date=${endDate}&since_accounts=${accounts}`;
+
+async function ask({ organization }: History, { period: { startDate, endDate }, accounts }: Books, more: string) {
   const columns = 'columns=entry_id,date,account,debit,credit';
-  const path = `/export/journal.csv?start_date=${startDate}&end_date=${endDate}&${columns}${more}`;
+  const path = `/export/journal.csv?start_date=${startDate}&end_date=${endDate}&accounts=${accounts}&${columns}${more}`;
   const { status, body, headers } = await reader.get(path, { Provision: organization.apiProvision });
   if (status !== 200) return { status, text: body.toString(), rows: undefined, headers };
   const [, ...lines] = body.toString().split('\r\n').slice(0, -1);
@@ -115,7 +137,7 @@ function addUp(...journals: (readonly Row[])[]): object {
 }
 
 test(
-  'a journal and its difference to a later state are the journal of that state, in random histories',
+  'a journal and its difference to another journal are that journal, in random histories, periods and accounts',
   async () => {
     let differences = 0;
     for (const seed of historySeeds(6)) {
@@ -127,20 +149,25 @@ test(
       for (let question = 0; question < QUESTIONS; question++) {
         const [one, other] = [0, 0].map(() => model.earliest + chance.below(model.version - model.earliest + 1));
         const [from, to] = [Math.min(one!, other!), Math.max(one!, other!)];
-        const period = pickPeriod(chance, [...model.linesAt(from), ...model.linesAt(to)]);
-        const [then, now] = [from, to].map((version) => depositsOf(model.linesAt(version), period)) as [
-          Map<string, Deposit>,
-          Map<string, Deposit>,
-        ];
+        const pick = (): Books => ({
+          period: pickPeriod(chance, [...model.linesAt(from), ...model.linesAt(to)]),
+          accounts: 1 + chance.below(SAVINGS.length),
+        });
+        const asked = pick();
+        const booked = chance.is(30) ? asked : pick();
+        const then = depositsOf(model.linesAt(from), booked);
+        const now = depositsOf(model.linesAt(to), asked);
+        const isOther = booked !== asked;
+        const since = `&since=${from}${isOther ? formatBooked(booked) : ''}`;
         const state = to === model.version && chance.is(50) ? '' : `&as_of=${to}`;
         const cases = [
-          [`&as_of=${from}`, foretell(new Map(), then, '')],
-          [state, foretell(new Map(), now, '')],
-          [`&since=${from}${state}`, foretell(then, now, `@${to}`)],
+          [booked, `&as_of=${from}`, foretell(new Map(), then, '')],
+          [asked, state, foretell(new Map(), now, '')],
+          [asked, `${since}${state}`, foretell(then, now, `@${to}`)],
         ] as const;
         const found: (readonly Row[] | undefined)[] = [];
-        for (const [more, { rows, faulty }] of cases) {
-          const journal = await ask(history, period, more);
+        for (const [books, more, { rows, faulty }] of cases) {
+          const journal = await ask(history, books, more);
           found.push(journal.rows);
           if (faulty.length > 0)
             expect([seed, more, journal]).toMatchObject([

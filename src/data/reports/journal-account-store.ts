@@ -32,7 +32,7 @@ const COLUMNS = 'number, saved_at AS "savedAt", saved_by AS "savedBy", bank, fee
 const FIND = `SELECT ${COLUMNS} FROM journal_accounts WHERE organization_id = $1 AND number = COALESCE($2::int, number) ORDER BY number DESC LIMIT 1`;
 const INSERT = `INSERT INTO journal_accounts (organization_id, number, saved_by, bank, fees, funds)
   SELECT $1::int, 1 + COALESCE(max(number), 0), $2::text, $3::text, $4::text, $5::jsonb FROM journal_accounts WHERE organization_id = $1::int
-  ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`;
+  HAVING COALESCE(max(number), 0) = COALESCE($6::int, max(number), 0) ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`;
 
 /** The accounts of the journal, each saving of an organization as a row of its own. */
 export class JournalAccountStore {
@@ -44,12 +44,18 @@ export class JournalAccountStore {
     return row ? toJournalAccounts(row) : null;
   }
 
-  async insert(organizationId: number, { bank, fees, funds }: NewJournalAccounts, savedBy: string | null): Promise<JournalAccounts> {
+  /** Inserts a saving after the one with the number `replaces`, which is 0 before the first, or after any. Null where another one came between. */
+  async insert(
+    organizationId: number,
+    { bank, fees, funds }: NewJournalAccounts,
+    { savedBy, replaces }: { readonly savedBy: string | null; readonly replaces: number | undefined },
+  ): Promise<JournalAccounts | null> {
     const byId = JSON.stringify(Object.fromEntries(funds.map(({ designationId, account }) => [designationId, account])));
     for (;;) {
       // Another saving may have taken the number.
-      const [row] = await this.database.query<Row>({ text: INSERT, values: [organizationId, savedBy, bank, fees, byId] });
+      const [row] = await this.database.query<Row>({ text: INSERT, values: [organizationId, savedBy, bank, fees, byId, replaces ?? null] });
       if (row) return toJournalAccounts(row);
+      if (replaces !== undefined) return null;
     }
   }
 }

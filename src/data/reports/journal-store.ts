@@ -3,17 +3,21 @@ import type { RowColumn } from '../../rows/row-template';
 import type { Money } from '../../values/money';
 import { whereLines, type LineSet } from '../books/line-set';
 import { toArrayLiteral } from '../postgres/value-list';
-import { numberOf, type VersionStamp } from '../postgres/version-stamp';
+import { numberOf } from '../postgres/version-stamp';
 import type { Copy, ReportSnapshot } from '../reading/report-snapshot';
 import type { JournalAccounts } from './journal-account-store';
 
-/** The entries of a journal: those of the deposits of a line set, or of their differences since another state of the books. */
-export interface JournalQuestion {
-  /** Lines of posted deposits. The state of a difference is known. */
+/** The deposits of a journal, and the accounts that they are written to. */
+export interface JournalSide {
+  /** Lines of posted deposits. The state of a difference is known, on both sides. */
   readonly lineSet: LineSet;
-  /** The state that differences begin with; undefined for whole entries. */
-  readonly from: VersionStamp | undefined;
   readonly accounts: JournalAccounts;
+}
+
+/** The entries of a journal: those of its deposits, or their differences to another journal. */
+export interface JournalQuestion extends JournalSide {
+  /** The journal that was booked, which entries are differences to; undefined for whole entries. */
+  readonly booked: JournalSide | undefined;
   /** The code of the currency; empty for none. */
   readonly currency: string;
   /** The tax rate that Xero wants in each row, and the journal that Sage Intacct posts to. */
@@ -34,7 +38,7 @@ export interface JournalCheck {
   readonly unmappedFunds: number;
 }
 
-const { sql, raw, empty } = Prisma;
+const { sql, raw } = Prisma;
 const MONEY = 'numeric(40, 2)::text';
 /** The most funds without an account that are named. */
 const NAMED_FUNDS = 10;
@@ -77,34 +81,42 @@ export class JournalStore {
 
 /**
  * The tables of a journal, each made from those before, in their order:
- * - `line`: the lines of the state that is asked for, with sign 1, and those of the state that differences begin with, with sign -1;
+ * - `line`: the lines of the journal that is asked for, with sign 1, and those of the journal that was booked, with sign -1;
  * - `gift`: each gift once, because its amounts stand in each of its lines;
+ * - `account`: the accounts of funds. Those that were booked may be others than those of now;
  * - `posting`: the money of a deposit by account, debits positive, credits negative. A fund without an account stays by itself;
  * - `part`: the rows of the entries. An entry is of a deposit and a date, so that the money of a deposit that was moved leaves its old date;
  * - `entry`: the amount of a deposit in a state, and the sum of its shares, of which unknown ones count as nothing.
  */
-function withParts({ lineSet, from, accounts }: JournalQuestion): Prisma.Sql {
-  const side = (
-    sign: 1 | -1,
-    set: LineSet,
-  ): Prisma.Sql => sql`SELECT ${raw(String(sign))} AS sign, deposit_date, deposit_id, transaction_id,
-    designation_id, designation, amount, fee_amount, COALESCE(allocation_amount, 0) AS share FROM deposit_line WHERE ${whereLines(set)}`;
-  const earlier = from === undefined ? empty : sql` UNION ALL ${side(-1, { ...lineSet, state: from })}`;
-  const funds = accounts.funds.map(({ designationId }) => designationId);
-  const names = accounts.funds.map(({ account }) => account);
-  return sql`line AS MATERIALIZED (${side(1, lineSet)}${earlier}
+function withParts({ booked, ...asked }: JournalQuestion): Prisma.Sql {
+  const sides = [{ ...asked, sign: raw('1') }, ...(booked ? [{ ...booked, sign: raw('-1') }] : [])];
+  const join = (toSql: (side: (typeof sides)[number]) => Prisma.Sql): Prisma.Sql => Prisma.join(sides.map(toSql), ' UNION ALL ');
+  const lines = join(
+    ({ sign, lineSet }) => sql`SELECT ${sign} AS sign, deposit_date, deposit_id, transaction_id, designation_id, designation, amount, fee_amount,
+      COALESCE(allocation_amount, 0) AS share FROM deposit_line WHERE ${whereLines(lineSet)}`,
+  );
+  const accounts = join(({ sign, accounts: { funds } }) => {
+    const ids = toArrayLiteral(funds.map(({ designationId }) => designationId));
+    const names = toArrayLiteral(funds.map(({ account }) => account));
+    return sql`SELECT ${sign} AS side, fund, account FROM unnest(${ids}::bigint[], ${names}::text[]) AS of_fund (fund, account)`;
+  });
+  const own = (name: 'bank' | 'fees'): Prisma.Sql =>
+    booked
+      ? sql`CASE WHEN sign = 1 THEN ${asked.accounts[name]}::text ELSE ${booked.accounts[name]}::text END`
+      : sql`${asked.accounts[name]}::text`;
+  return sql`line AS MATERIALIZED (${lines}
   ), gift AS MATERIALIZED (
     SELECT DISTINCT sign, deposit_date, deposit_id, transaction_id, amount, fee_amount FROM line
   ), account AS MATERIALIZED (
-    SELECT * FROM unnest(${toArrayLiteral(funds)}::bigint[], ${toArrayLiteral(names)}::text[]) AS account (fund, account)
+    ${accounts}
   ), posting AS (
-    SELECT sign, deposit_date, deposit_id, 0 AS rank, ${accounts.bank}::text AS account, NULL::bigint AS fund, NULL::text AS fund_name,
+    SELECT sign, deposit_date, deposit_id, 0 AS rank, ${own('bank')} AS account, NULL::bigint AS fund, NULL::text AS fund_name,
       sum(amount - fee_amount) AS value FROM gift GROUP BY sign, deposit_date, deposit_id
     UNION ALL
-    SELECT sign, deposit_date, deposit_id, 1, ${accounts.fees}::text, NULL, NULL, sum(fee_amount) FROM gift GROUP BY sign, deposit_date, deposit_id
+    SELECT sign, deposit_date, deposit_id, 1, ${own('fees')}, NULL, NULL, sum(fee_amount) FROM gift GROUP BY sign, deposit_date, deposit_id
     UNION ALL
     SELECT sign, deposit_date, deposit_id, 2, account, CASE WHEN account IS NULL THEN designation_id END, max(designation), -sum(share)
-    FROM line LEFT JOIN account ON fund = designation_id
+    FROM line LEFT JOIN account ON side = sign AND fund = designation_id
     GROUP BY sign, deposit_date, deposit_id, account, CASE WHEN account IS NULL THEN designation_id END
   ), part AS MATERIALIZED (
     SELECT deposit_date, deposit_id, account, fund, min(rank) AS rank, max(fund_name) AS fund_name, sum(sign * value) AS value
@@ -116,11 +128,14 @@ function withParts({ lineSet, from, accounts }: JournalQuestion): Prisma.Sql {
 }
 
 /** The expressions of the fields of a row. */
-function fieldsOf({ lineSet, from, currency, taxRate, journalId }: JournalQuestion): Readonly<Record<string, Prisma.Sql>> {
-  const number = from === undefined ? '' : `@${numberOf(lineSet.state!)}`;
-  const id = sql`('deposit-' || deposit_id || ${number}::text || ${raw(from === undefined ? `''` : `CASE WHEN stands THEN '' ELSE '-reversal' END`)})`;
+function fieldsOf({ lineSet, booked, currency, taxRate, journalId }: JournalQuestion): Readonly<Record<string, Prisma.Sql>> {
+  // The date is a part of the id: a deposit that was moved and is booked again, whole, is another entry than the one that it had.
+  const own = raw(`'deposit-' || deposit_id || to_char(deposit_date, '-YYYYMMDD')`);
+  const id = booked
+    ? sql`(${own} || ${`@${numberOf(lineSet.state!)}`}::text || CASE WHEN stands THEN '' ELSE '-reversal' END)`
+    : sql`(${own})`;
   const subject = raw(
-    from === undefined
+    booked === undefined
       ? `'Deposit '`
       : `CASE WHEN stands AND stood THEN 'Change of deposit ' WHEN stands THEN 'Deposit ' ELSE 'Reversal of deposit ' END`,
   );
@@ -138,11 +153,20 @@ function fieldsOf({ lineSet, from, currency, taxRate, journalId }: JournalQuesti
     currency: sql`${currency}::text`,
     taxRate: sql`${taxRate}::text`,
     narration: sql`(${id} || ': ' || ${description})`,
+    quickbooksId: toShortId(id, QUICKBOOKS_NUMBER),
     journalIdInHead: inHead(sql`${journalId}::text`),
     dateInHead: inHead(raw(`to_char(deposit_date, 'MM/DD/YYYY')`)),
-    idInHead: inHead(sql`left(${id}, ${INTACCT_DESCRIPTION}::int)`),
+    idInHead: inHead(toShortId(id, INTACCT_DESCRIPTION)),
   };
 }
 
-/** The characters of a description that Sage Intacct takes. */
+/** The characters that QuickBooks Online takes of a journal's number, and Sage Intacct of a description. */
+const QUICKBOOKS_NUMBER = 21;
 const INTACCT_DESCRIPTION = 30;
+
+/**
+ * An id of an entry, or the beginning of its SHA-256 where it has more characters than fit. 80 bits are the same for no two entries. A digit at
+ * the beginning could make a spreadsheet take it for a number.
+ */
+const toShortId = (id: Prisma.Sql, most: number): Prisma.Sql =>
+  sql`CASE WHEN length(${id}) <= ${most}::int THEN ${id} ELSE 'D' || left(encode(sha256(convert_to(${id}, 'UTF8')), 'hex'), 20) END`;

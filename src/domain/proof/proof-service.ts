@@ -17,7 +17,6 @@ import type { LineDigests } from '../reports/control-totals';
 import type { DepositChangeService } from '../reports/deposit-change-service';
 import { toNarrowedLineSet, type DepositDetailService } from '../reports/deposit-detail-service';
 import type { ErasureService } from '../reports/erasure-service';
-import type { JournalAccountService } from '../reports/journal-account-service';
 import type { JournalService } from '../reports/journal-service';
 import { toGrouping, toSummaryRows, type DepositSummaryService } from '../reports/deposit-summary-service';
 import { FileComparison, type FileDifference, type FirstDifference, type OpenFile } from './file-comparison';
@@ -39,7 +38,6 @@ interface ProofParts {
   readonly depositChanges: DepositChangeService;
   readonly erasures: ErasureService;
   readonly journals: JournalService;
-  readonly journalAccounts: JournalAccountService;
 }
 
 /** A file, or the receipt of one, or both. */
@@ -213,17 +211,9 @@ export class ProofService {
     return { rows: this.parts.depositChanges.rows(set, changes.classes, opened).bytes(template), digests: () => ({}) };
   }
 
-  private async toJournal(
-    { since, accounts, currency = '', taxRate, journalId }: AskedJournal,
-    lineSet: LineSet,
-    opened: RequestBooks,
-    template: RowTemplate,
-  ): Promise<RemadeRows> {
-    const { organizationId } = lineSet;
-    const from = since && (await this.parts.books.findState(organizationId, since, opened, { name: 'since' }));
-    const saved = await this.parts.journalAccounts.get(organizationId, accounts);
-    const question = { lineSet, from, accounts: saved, currency, taxRate, journalId };
-    return { rows: this.parts.journals.journal(question, opened).bytes(template), digests: () => ({}) };
+  private async toJournal(asked: AskedJournal, lineSet: LineSet, opened: RequestBooks, template: RowTemplate): Promise<RemadeRows> {
+    const journal = await this.parts.journals.journal(lineSet, asked, lineSet.state!, opened);
+    return { rows: journal.bytes(template), digests: () => ({}) };
   }
 
   /** The changes up to the state of a set. */

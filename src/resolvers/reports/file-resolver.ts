@@ -7,7 +7,6 @@ import type { BookService } from '../../domain/books/book-service';
 import type { ErasureService } from '../../domain/reports/erasure-service';
 import type { PeriodService } from '../../domain/reports/period-service';
 import type { AuditService, FileFacts } from '../../domain/audit/audit-service';
-import type { JournalAccountService } from '../../domain/reports/journal-account-service';
 import type { JournalService } from '../../domain/reports/journal-service';
 import type { ControlTotals, LineFigures } from '../../domain/reports/control-totals';
 import type { DepositChangeService } from '../../domain/reports/deposit-change-service';
@@ -124,7 +123,6 @@ interface FileServices {
   readonly periods: PeriodService;
   readonly erasures: ErasureService;
   readonly journals: JournalService;
-  readonly journalAccounts: JournalAccountService;
 }
 
 /** Resolves reports as files. Files are not in the GraphQL schema, but access to them is checked as there. */
@@ -319,22 +317,17 @@ export class FileResolver {
 
   /** A journal tells no donor. Its differences end with the state that the caller asks for, or with that of the check of access. */
   private async journal(query: FileQuery, { organization }: MemberAccess, { access, books }: RequestContext): Promise<FileSource> {
-    const { since, ...asked } = query.journal!;
     const narrowed = toNarrowedLineSet(organization.id, query.lines);
-    const ofState = await this.services.books.inState(narrowed, query.lines.asOf, books, { name: asOfNames.file });
-    const from = since && (await this.services.books.findState(organization.id, since, books, { name: 'since' }));
-    const lineSet = from && ofState.state === undefined ? { ...ofState, state: access.bookState!.version } : ofState;
-    if (from && numberOf(from) > numberOf(lineSet.state!))
-      throw new InputError(`since is version ${numberOf(from)}, which comes after version ${numberOf(lineSet.state!)} of the journal`);
-    const accounts = await this.services.journalAccounts.get(organization.id, asked.accounts);
-    const currency = asked.currency ?? organization.currency ?? undefined;
-    const { taxRate, journalId } = asked;
-    const journal = this.services.journals.journal({ lineSet, from, accounts, currency: currency ?? '', taxRate, journalId }, books);
+    const inState = await this.services.books.inState(narrowed, query.lines.asOf, books, { name: asOfNames.file });
+    const currency = query.journal!.currency ?? organization.currency;
+    const asked = { ...query.journal!, ...(currency !== null && { currency }) };
+    const journal = await this.services.journals.journal(inState, asked, access.bookState!.version, books);
+    const { lineSet, from } = journal;
     return {
-      query: { ...query, journal: { ...query.journal!, accounts: accounts.number, ...(currency !== undefined && { currency }) } },
+      query: { ...query, journal: journal.asked },
       lineSet,
       rows: journal,
-      ...(from && { from: numberOf(from) }),
+      ...(from !== undefined && { from }),
       closedThrough: () => this.closedThrough(lineSet, { books }),
       nameBytes: () => this.services.erasures.nameBytes(lineSet, books),
       readTotals: async (template) => {

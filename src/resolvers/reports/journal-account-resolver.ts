@@ -1,6 +1,7 @@
 import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import type { JournalAccountService } from '../../domain/reports/journal-account-service';
-import { AppError } from '../../errors';
+import { AppError, InputError } from '../../errors';
+import { MAX_SENT_FUNDS } from '../../values/journal-layouts';
 import { toCloser } from '../books/period-close-resolver';
 import type { RequestContext } from '../request/request-context';
 import { JournalAccounts, SaveJournalAccountsInput, SaveJournalAccountsPayload } from './journal-account-types';
@@ -23,13 +24,18 @@ export class JournalAccountResolver {
 
   @Mutation(() => SaveJournalAccountsPayload, {
     description:
-      'Saves the accounts of the journal in place of those in force. Journals that were made stay as they are. Needs a logged-in user or an API provision with the privilege `close_periods`.',
+      'Saves the accounts of the journal in place of those in force, which keep their number. Fails with ACCOUNTS_CONFLICT, which says who saved others and when, unless `replaces` is the number in force. Needs a logged-in user or an API provision with the privilege `close_periods`.',
   })
   async saveJournalAccounts(
     @Arg('input', () => SaveJournalAccountsInput, { description: 'The accounts to save.' }) input: SaveJournalAccountsInput,
     @Ctx() context: RequestContext,
   ): Promise<SaveJournalAccountsPayload> {
     const { organization } = await context.access.authorizeClosing();
-    return { accounts: await this.service.save(organization.id, input, await toCloser(context)) };
+    const { replaces = null, ...accounts } = input;
+    if (accounts.funds.length > MAX_SENT_FUNDS) {
+      const fault = `funds has ${accounts.funds.length} funds; the limit is ${MAX_SENT_FUNDS}: the command \`journal accounts\` takes larger sets from a file`;
+      throw new InputError(fault, 'funds');
+    }
+    return { accounts: await this.service.save(organization.id, accounts, { ...(await toCloser(context)), replaces }) };
   }
 }

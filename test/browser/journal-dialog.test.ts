@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { CLOSE_PRIVILEGE } from '../../src/values/privileges';
+import { sha256 } from '../support/export-reader';
 import { createOrganization, importLines, v2Line } from '../support/gateway';
 import { logIn, openPlayground } from '../support/playground-browser';
 
@@ -41,7 +42,7 @@ async function take(page: Page): Promise<string[]> {
 
 test('a bookkeeper names the accounts, takes the journal, and next time only what has changed', async () => {
   const { organization, page, faults, dialog } = await openBooks(true);
-  await dialog.getByRole('button', { name: 'Accounts: 2 of 2 funds have none' }).waitFor();
+  await dialog.getByRole('button', { name: 'Accounts: 4 of 4 are missing' }).waitFor();
   // The keyboard is where the choices begin.
   await dialog.getByLabel('Columns for').and(page.locator(':focus')).waitFor();
   await dialog.getByRole('button', { name: 'Download journal' }).click();
@@ -56,9 +57,10 @@ test('a bookkeeper names the accounts, takes the journal, and next time only wha
   await dialog.getByText('The accounts are saved for all of your organization.').waitFor();
   await dialog.getByRole('button', { name: 'Download journal' }).click();
   await dialog.getByRole('alert').getByText('1 fund has no account: 4 (Fund 4)').waitFor();
+  await dialog.getByRole('button', { name: 'Accounts: 1 of 4 is missing' }).waitFor();
   await dialog.getByLabel('Account of Fund 4').fill('4020');
   await dialog.getByRole('button', { name: 'Save accounts' }).click();
-  await dialog.getByRole('button', { name: 'Accounts: all 2 funds have one' }).waitFor();
+  await dialog.getByRole('button', { name: 'Accounts: all 4 are named' }).waitFor();
 
   await dialog.getByLabel('Columns for').selectOption('Xero');
   await dialog.getByLabel('Tax rate').fill('No VAT');
@@ -78,15 +80,62 @@ test('a bookkeeper names the accounts, takes the journal, and next time only wha
   await dialog.getByText('Nothing has to be booked').waitFor();
   await importLines(gateway.services, organization, [gift('1', '120.00', 3)]);
   await dialog.getByLabel('Columns for').selectOption('QuickBooks Online');
+  const shortId = `D${sha256('deposit-D1-20240503@2').slice(0, 20)}`;
   expect(await take(page)).toEqual([
     'Journal No.,Journal Date,Account Name,Debits,Credits,Description',
-    '"deposit-D1@2","05/03/2024","1000",20.00,,"Change of deposit D1"',
-    '"deposit-D1@2","05/03/2024","4010",,20.00,"Change of deposit D1"',
+    `"${shortId}","05/03/2024","1000",20.00,,"deposit-D1-20240503@2: Change of deposit D1"`,
+    `"${shortId}","05/03/2024","4010",,20.00,"deposit-D1-20240503@2: Change of deposit D1"`,
   ]);
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Journal…' }).and(page.locator(':focus')).waitFor();
   expect(faults.filter((fault) => !fault.includes('409'))).toEqual([]);
+});
+
+test('a journal that was booked is chosen where its period is asked for again, by the accounts that it had', async () => {
+  const { organization, page, dialog } = await openBooks(true);
+  const { services } = gateway;
+  const FUNDS = [3, 4].map((designationId) => ({ designationId, account: '4010' }));
+  await page.keyboard.press('Escape');
+  await services.journalAccounts.save(organization.id, { bank: '1000', fees: '6000', funds: FUNDS }, { name: null });
+  await page.getByRole('button', { name: 'Journal…' }).click();
+  await dialog.getByRole('option', { name: 'All deposits', exact: true }).waitFor({ state: 'attached' });
+  expect(await take(page)).toHaveLength(5);
+  await page.keyboard.press('Escape');
+  await services.journalAccounts.save(organization.id, { bank: '1001', fees: '6000', funds: FUNDS }, { name: null });
+  await page.getByRole('button', { name: 'Journal…' }).click();
+  await dialog.getByRole('option', { name: 'All deposits (books everything again)' }).waitFor({ state: 'attached' });
+  const chosen = dialog.getByLabel('Entries').locator('option:checked');
+  await chosen.getByText('What changed since the journal of').waitFor({ state: 'attached' });
+  const rows = (await take(page)).slice(1).map((line) => line.replaceAll('"', '').split(',').slice(0, 5).join());
+  expect(rows).toEqual([
+    'deposit-D1-20240503@1,2024-05-03,1000,,100.00',
+    'deposit-D1-20240503@1,2024-05-03,1001,100.00,',
+    'deposit-D2-20240503@1,2024-05-03,1000,,50.00',
+    'deposit-D2-20240503@1,2024-05-03,1001,50.00,',
+  ]);
+  // Accounts that somebody else has saved meanwhile are not replaced unseen.
+  await services.journalAccounts.save(organization.id, { bank: '1002', fees: '6000', funds: FUNDS }, { name: 'eve' });
+  await dialog.getByRole('button', { name: 'Accounts: all 4 are named' }).click();
+  await dialog.getByLabel('Account of the fees').fill('6001');
+  await dialog.getByRole('button', { name: 'Save accounts' }).click();
+  await dialog.getByRole('alert').getByText('number 3 was saved by eve').waitFor();
+});
+
+test('nothing can be taken until the journals that were taken before are known', async () => {
+  const { page, dialog } = await openBooks(true);
+  await page.keyboard.press('Escape');
+  let isBroken = true;
+  await page.route('**/graphql', (route) =>
+    isBroken && (route.request().postData() ?? '').includes('query Receipts') ? route.abort() : route.fallback(),
+  );
+  await page.getByRole('button', { name: 'Journal…' }).click();
+  await dialog.getByRole('alert').getByText('The journals that you took before cannot be read').waitFor();
+  const button = dialog.getByRole('button', { name: 'Download journal' });
+  expect(await button.isDisabled()).toBe(true);
+  isBroken = false;
+  await dialog.getByRole('button', { name: 'Try again' }).click();
+  await dialog.getByRole('button', { name: 'Download journal', disabled: false }).waitFor();
 });
 
 test('who may not close months sees the accounts and cannot change them', async () => {

@@ -15,8 +15,9 @@ interface JournalAccountsFormProps {
 /** The accounts of the bank, the fees and the funds, as a table. It is open while an account is missing. */
 export function JournalAccountsForm({ accounts, mayChange, isBusy, onChange, onSave }: JournalAccountsFormProps) {
   const { bank, fees, funds } = accounts;
-  const missing = funds.filter(({ account }) => account.trim() === '').length;
-  const [isOpen, setIsOpen] = useState(bank === '' || fees === '' || missing > 0);
+  const all = [bank, fees, ...funds.map(({ account }) => account)];
+  const missing = all.filter((account) => account.trim() === '').length;
+  const [isOpen, setIsOpen] = useState(missing > 0);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     onSave();
@@ -39,7 +40,9 @@ export function JournalAccountsForm({ accounts, mayChange, isBusy, onChange, onS
       <Heading level={3}>
         <Button slot="trigger" className="field-button">
           Accounts:{' '}
-          {missing === 0 ? `all ${String(funds.length)} funds have one` : `${String(missing)} of ${String(funds.length)} funds have none`}
+          {missing === 0
+            ? `all ${String(all.length)} are named`
+            : `${String(missing)} of ${String(all.length)} ${missing === 1 ? 'is' : 'are'} missing`}
         </Button>
       </Heading>
       <DisclosurePanel>

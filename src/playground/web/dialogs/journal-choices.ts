@@ -16,8 +16,8 @@ export const layoutTitles: Readonly<Record<JournalLayout, string>> = {
 /** The entries of a journal that are downloaded. */
 export interface JournalChoices {
   readonly layout: JournalLayout;
-  /** The version of the journal that was booked; empty for all deposits. */
-  readonly since: string;
+  /** The journal that was booked; null for all deposits. */
+  readonly booked: TakenJournal | null;
   readonly taxRate: string;
   readonly journalId: string;
 }
@@ -30,6 +30,8 @@ interface FundRow {
 }
 
 export interface Accounts {
+  /** The number of their saving; null where none were saved. */
+  readonly number: number | null;
   readonly bank: string;
   readonly fees: string;
   readonly funds: readonly FundRow[];
@@ -44,7 +46,7 @@ export async function fetchAccounts(provision: string): Promise<Accounts> {
   for (const { designationId } of names) known.delete(designationId);
   // A fund that is not in the books yet keeps its account.
   for (const [designationId, account] of known) funds.push({ designationId, name: '', account });
-  return { bank: journalAccounts?.bank ?? '', fees: journalAccounts?.fees ?? '', funds };
+  return { number: journalAccounts?.number ?? null, bank: journalAccounts?.bank ?? '', fees: journalAccounts?.fees ?? '', funds };
 }
 
 type FundName = NonNullable<FundNamesQuery['designations']>['nodes'][number];
@@ -56,37 +58,60 @@ async function fetchFundNames(provision: string, after: string | null = null): P
   return pageInfo.hasNextPage ? [...nodes, ...(await fetchFundNames(provision, pageInfo.endCursor))] : [...nodes];
 }
 
-/** A journal that the person took: its period and the version of the books that it is of. */
+/** A journal that the person took: its period, its accounts, and the state of the books that it is of. */
 export interface TakenJournal {
   readonly startDate: string;
   readonly endDate: string;
   readonly startedAt: string;
   readonly version: number;
+  /** The state as the gateway names it, which no other books have. */
+  readonly place: string;
+  /** The number of the accounts that it was written to. */
+  readonly accounts: string;
 }
 
-/** Reads the journals that the person took whole and whose state is kept, the newest first, each version once. */
+/** True where a journal is of this very period. */
+export const isOfPeriod = (journal: TakenJournal, { startDate, endDate }: Period): boolean =>
+  journal.startDate === startDate && journal.endDate === endDate;
+
+/** True where a period has all days of a journal. A day that it lacks would be reversed. */
+export const isCovered = (journal: TakenJournal, { startDate, endDate }: Period): boolean =>
+  startDate <= journal.startDate && journal.endDate <= endDate;
+
+interface Period {
+  readonly startDate: string;
+  readonly endDate: string;
+}
+
+/** Reads the journals that the person took whole and whose state is kept, the newest first, each once. */
 export async function fetchTakenJournals(provision: string): Promise<readonly TakenJournal[]> {
   const { receipts, history } = await askGateway<ReceiptsQuery>(provision, { query: receiptsQuery });
   const taken = new Map<string, TakenJournal>();
-  for (const { operation, outcome, startDate, endDate, startedAt, dataVersion } of receipts?.nodes ?? []) {
+  for (const { operation, outcome, startDate, endDate, startedAt, dataVersion, conditions } of receipts?.nodes ?? []) {
     if (!operation.startsWith('export/journal.') || outcome !== 'WHOLE' || !startDate || !endDate || dataVersion === null) continue;
-    const key = `${startDate} ${endDate} ${String(dataVersion)}`;
+    const [place, accounts] = ['place=', 'accounts='].map((name) => conditions.find((each) => each.startsWith(name))?.slice(name.length));
+    if (place === undefined || accounts === undefined) continue;
+    const key = JSON.stringify([startDate, endDate, place, accounts]);
     if (dataVersion < (history?.earliest.number ?? 1) || taken.has(key)) continue;
-    taken.set(key, { startDate, endDate, startedAt, version: dataVersion });
+    taken.set(key, { startDate, endDate, startedAt, version: dataVersion, place, accounts });
   }
   return [...taken.values()];
 }
 
-/** The address of a journal of a period; in a past state where one is given, by its version or its instant. */
+/** The address of a journal of a period by the accounts that the page shows; in a past state where one is given, by its version or its instant. */
 export function toJournalAddress(
-  { startDate, endDate, asOf }: { readonly startDate: string; readonly endDate: string; readonly asOf: string | undefined },
-  { layout, since, taxRate, journalId }: JournalChoices,
+  { startDate, endDate, asOf }: Period & { readonly asOf: string | undefined },
+  accounts: number | null,
+  { layout, booked, taxRate, journalId }: JournalChoices,
 ): URL {
   const url = new URL('/export/journal.csv', location.origin);
   const parameters = {
     ...{ start_date: startDate, end_date: endDate, layout },
     ...(asOf !== undefined && { as_of: asOf }),
-    ...(since !== '' && { since }),
+    ...(accounts !== null && { accounts: String(accounts) }),
+    ...(booked && {
+      ...{ since: booked.place, since_start_date: booked.startDate, since_end_date: booked.endDate, since_accounts: booked.accounts },
+    }),
     ...(layout === 'xero' && { tax_rate: taxRate.trim() }),
     ...(layout === 'sage' && { journal_id: journalId.trim() }),
   };

@@ -166,7 +166,8 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
   const reading: DoorReading = {
     operation: { door: 'file', name: request.path.slice(1), hash: null },
     // A change tells where a line came from and where it went, so that it reads lines of all days.
-    range: () => toRange({ ...file.lineSet, ...(file.query.changes ? ALL_LINES : daysOf(file.query)), conditions: conditionsOf(file, context) }),
+    range: () =>
+      toRange({ ...file.lineSet, ...(file.query.changes ? ALL_LINES : daysOf(file.query)), conditions: conditionsOf(file, context) }),
     areInHeaders: totalsBefore !== undefined,
     ...(isFile && {
       lines: () => (file.facts.report === 'deposit-summary' ? undefined : (totals()?.lines ?? file.rows.rowCount?.())),

@@ -108,7 +108,8 @@ export const JOURNAL_PARAMETERS: Readonly<Record<string, Parameter>> = {
 /** Throws INVALID_PARAMETERS for a journal that was booked without its state, and for one of its dates without the other. */
 export function assertBooked(given: Readonly<Record<string, unknown>>): void {
   const [first] = Object.keys(BOOKED).filter((name) => given[name] !== undefined);
-  if (first !== undefined && given[SINCE] === undefined) throw new InputError(`${first} is of the journal that ${SINCE} names: give it too`);
+  if (first !== undefined && given[SINCE] === undefined)
+    throw new InputError(`${first} is of the journal that ${SINCE} names: give it too`);
   const lacking = BOOKED_DATES.find((name) => given[name] === undefined);
   if (lacking !== undefined && BOOKED_DATES.some((name) => given[name] !== undefined))
     throw new InputError(`${lacking} is missing: a period has two dates`);

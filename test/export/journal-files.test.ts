@@ -135,7 +135,12 @@ test('a difference is to the journal that was booked: of its own dates, by its o
   const { conditions } = await reader.receiptOf(id, { Provision: organization.apiProvision });
   const state = ['since_start_date=2024-01-01', 'since_end_date=2024-01-31', 'since_accounts=1', 'accounts=2', `place=${place}`];
   expect(conditions).toEqual([`since=${place}`, ...state]);
-  const proof = await gateway.services.proofs.prove({ organizationId: organization.id, receipt: id, file: undefined, donorName: undefined });
+  const proof = await gateway.services.proofs.prove({
+    organizationId: organization.id,
+    receipt: id,
+    file: undefined,
+    donorName: undefined,
+  });
   expect(proof).toMatchObject({ verdict: 'same', made: sha256(next.body) });
   // The accounts of the question count for what was booked as well, where no others are named.
   expect(await linesOf(organization, `${YEAR}&since=1`)).toEqual([PLAIN]);
@@ -259,6 +264,17 @@ test('the same question has the same bytes, which a receipt proves after account
   }
 });
 
+test('accounts of a restored backup, which goes on with the same numbers, make another tag', async () => {
+  const organization = await createBooks(SPLIT);
+  const { etag } = (await take(organization, YEAR)).headers;
+  await gateway.database.client.query(
+    `UPDATE journal_accounts SET bank = '1009', saved_at = saved_at + interval '1 second' WHERE organization_id = $1`,
+    [organization.id],
+  );
+  const again = await take(organization, YEAR, { 'If-None-Match': String(etag) });
+  expect([again.status, again.body.toString()]).toEqual([200, expect.stringContaining('"1009"')]);
+});
+
 test.each([
   ['end_date=2024-12-31', 'start_date is missing'],
   [`${YEAR}&since=7`, 'since: there is no version 7: the earliest is 1 of '],
@@ -300,7 +316,10 @@ describe('the accounts of a journal', () => {
     expect((await graphql(gateway.url, SAVE, { ...analyst, variables: { input: ACCOUNTS } })).body).toMatchObject(refused);
     expect((await graphql(gateway.url, READ, closer)).body).toMatchObject(refused);
     for (const number of [1, 2]) {
-      const { body } = await graphql(gateway.url, SAVE, { ...closer, variables: { input: { ...ACCOUNTS, bank: ` 100${number} `, replaces: number - 1 || null } } });
+      const { body } = await graphql(gateway.url, SAVE, {
+        ...closer,
+        variables: { input: { ...ACCOUNTS, bank: ` 100${number} `, replaces: number - 1 || null } },
+      });
       expect(body).toEqual({ data: { saveJournalAccounts: { accounts: { number, savedBy: 'cora' } } } });
     }
     expect((await graphql(gateway.url, READ, analyst)).body).toEqual({

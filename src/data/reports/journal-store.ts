@@ -92,7 +92,10 @@ function withParts({ booked, ...asked }: JournalQuestion): Prisma.Sql {
   const sides = [{ ...asked, sign: raw('1') }, ...(booked ? [{ ...booked, sign: raw('-1') }] : [])];
   const join = (toSql: (side: (typeof sides)[number]) => Prisma.Sql): Prisma.Sql => Prisma.join(sides.map(toSql), ' UNION ALL ');
   const lines = join(
-    ({ sign, lineSet }) => sql`SELECT ${sign} AS sign, deposit_date, deposit_id, transaction_id, designation_id, designation, amount, fee_amount,
+    ({
+      sign,
+      lineSet,
+    }) => sql`SELECT ${sign} AS sign, deposit_date, deposit_id, transaction_id, designation_id, designation, amount, fee_amount,
       COALESCE(allocation_amount, 0) AS share FROM deposit_line WHERE ${whereLines(lineSet)}`,
   );
   const accounts = join(({ sign, accounts: { funds } }) => {

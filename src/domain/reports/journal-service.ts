@@ -99,6 +99,8 @@ function assertWritable({ faulty, unmapped, unmappedFunds }: JournalCheck, { boo
   const more = unmappedFunds > unmapped.length ? `, and ${unmappedFunds - unmapped.length} more` : '';
   const count = unmappedFunds === 1 ? '1 fund has' : `${unmappedFunds} funds have`;
   const savings =
-    booked && booked.accounts.number !== accounts.number ? ` among accounts ${accounts.number} or those booked, ${booked.accounts.number}` : '';
+    booked && booked.accounts.number !== accounts.number
+      ? ` among accounts ${accounts.number} or those booked, ${booked.accounts.number}`
+      : '';
   throw new AppError('JOURNAL_REFUSED', { fault: `${count} no account${savings}: ${names}${more}` });
 }

@@ -58,12 +58,15 @@ export class SaveJournalAccountsInput implements data.NewJournalAccounts {
   @Field(() => String, { description: `${FEES} At most 100 characters.` })
   fees!: string;
 
-  @Field(() => [FundAccountInput], { description: 'Accounts of all funds, each fund once, at most 600. The command `journal accounts` takes larger sets from a file.' })
+  @Field(() => [FundAccountInput], {
+    description: 'Accounts of all funds, each fund once, at most 600. The command `journal accounts` takes larger sets from a file.',
+  })
   funds!: readonly FundAccountInput[];
 
   @Field(() => Int, {
     nullable: true,
-    description: 'The `number` of the accounts that are to be replaced; null where none were saved. Others that were saved since are not replaced.',
+    description:
+      'The `number` of the accounts that are to be replaced; null where none were saved. Others that were saved since are not replaced.',
   })
   replaces?: number | null;
 }

@@ -139,8 +139,8 @@ function Journal({ provision, startDate, endDate, asOf, timeZone, mayChange, onD
   return (
     <>
       <p>
-        Each posted deposit of {toRange({ startDate, endDate })} debits the bank and the fees, and credits the
-        accounts of its funds. Conditions of the report do not count here.
+        Each posted deposit of {toRange({ startDate, endDate })} debits the bank and the fees, and credits the accounts of its funds.
+        Conditions of the report do not count here.
       </p>
       <div className="journal-choices">
         <label>

@@ -67,10 +67,10 @@ test('a bookkeeper names the accounts, takes the journal, and next time only wha
   // An accounting program would take a byte order mark for a part of the first column.
   expect(await take(page)).toEqual([
     '*Narration,*Date,Description,*AccountCode,*TaxRate,*Amount',
-    '"deposit-D1: Deposit D1","03 May 2024","Deposit D1","1000","No VAT","100.00"',
-    '"deposit-D1: Deposit D1","03 May 2024","Deposit D1","4010","No VAT","-100.00"',
-    '"deposit-D2: Deposit D2","03 May 2024","Deposit D2","1000","No VAT","50.00"',
-    '"deposit-D2: Deposit D2","03 May 2024","Deposit D2","4020","No VAT","-50.00"',
+    '"deposit-D1-20240503: Deposit D1","03 May 2024","Deposit D1","1000","No VAT","100.00"',
+    '"deposit-D1-20240503: Deposit D1","03 May 2024","Deposit D1","4010","No VAT","-100.00"',
+    '"deposit-D2-20240503: Deposit D2","03 May 2024","Deposit D2","1000","No VAT","50.00"',
+    '"deposit-D2-20240503: Deposit D2","03 May 2024","Deposit D2","4020","No VAT","-50.00"',
   ]);
   await dialog.getByText('has 4 rows, checked against the receipt').waitFor();
 
@@ -120,6 +120,25 @@ test('a journal that was booked is chosen where its period is asked for again, b
   await dialog.getByLabel('Account of the fees').fill('6001');
   await dialog.getByRole('button', { name: 'Save accounts' }).click();
   await dialog.getByRole('alert').getByText('number 3 was saved by eve').waitFor();
+});
+
+test('a journal with days outside the period is not offered, and one that is too long for Xero is told', async () => {
+  const { organization, page, dialog } = await openBooks(true);
+  await page.keyboard.press('Escape');
+  const funds = [3, 4].map((designationId) => ({ designationId, account: '4010' }));
+  await gateway.services.journalAccounts.save(organization.id, { bank: '1000', fees: '6000', funds }, { name: null });
+  const more = Array.from({ length: 149 }, (_none, at) => gift(String(100 + at), '1.00', 3));
+  await importLines(gateway.services, organization, more);
+  await page.evaluate(async (provision) => {
+    const address = '/export/journal.csv?start_date=2024-05-02&end_date=2024-06-01';
+    await (await fetch(address, { headers: { Provision: provision } })).text();
+  }, organization.webProvision);
+  await page.getByRole('button', { name: 'Journal…' }).click();
+  await dialog.getByText('Journals with other days are not offered').waitFor();
+  expect(await dialog.getByLabel('Entries').getByRole('option').allTextContents()).toEqual(['All deposits']);
+  await dialog.getByLabel('Columns for').selectOption('Xero');
+  expect(await take(page)).toHaveLength(303);
+  await dialog.getByRole('alert').getByText('Xero takes 300 rows at a time: choose a shorter period.').waitFor();
 });
 
 test('nothing can be taken until the journals that were taken before are known', async () => {

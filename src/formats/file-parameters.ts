@@ -86,7 +86,7 @@ const saving = parameter('a number from 1 to 2147483647', (text) =>
   /^[1-9][0-9]{0,9}$/.test(text) && Number(text) < 2 ** 31 ? Number(text) : undefined,
 );
 /** The dates of a journal that was booked. One of them alone would be of no period. */
-export const BOOKED_DATES = ['since_start_date', 'since_end_date'] as const;
+const BOOKED_DATES = ['since_start_date', 'since_end_date'] as const;
 const BOOKED: Readonly<Record<string, Parameter>> = {
   [BOOKED_DATES[0]]: date('journal', 'booked', 'startDate'),
   [BOOKED_DATES[1]]: date('journal', 'booked', 'endDate'),

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { CLOSE_PRIVILEGE } from '../../src/values/privileges';
-import { sha256 } from '../support/export-reader';
 import { createOrganization, importLines, v2Line } from '../support/gateway';
 import { logIn, openPlayground } from '../support/playground-browser';
 
@@ -80,11 +79,10 @@ test('a bookkeeper names the accounts, takes the journal, and next time only wha
   await dialog.getByText('Nothing has to be booked').waitFor();
   await importLines(gateway.services, organization, [gift('1', '120.00', 3)]);
   await dialog.getByLabel('Columns for').selectOption('QuickBooks Online');
-  const shortId = `D${sha256('deposit-D1-20240503@2').slice(0, 20)}`;
   expect(await take(page)).toEqual([
     'Journal No.,Journal Date,Account Name,Debits,Credits,Description',
-    `"${shortId}","05/03/2024","1000",20.00,,"deposit-D1-20240503@2: Change of deposit D1"`,
-    `"${shortId}","05/03/2024","4010",,20.00,"deposit-D1-20240503@2: Change of deposit D1"`,
+    '"deposit-D1-20240503@2","05/03/2024","1000",20.00,,"deposit-D1-20240503@2: Change of deposit D1"',
+    '"deposit-D1-20240503@2","05/03/2024","4010",,20.00,"deposit-D1-20240503@2: Change of deposit D1"',
   ]);
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
@@ -149,6 +147,7 @@ test('nothing can be taken until the journals that were taken before are known',
     isBroken && (route.request().postData() ?? '').includes('query Receipts') ? route.abort() : route.fallback(),
   );
   await page.getByRole('button', { name: 'Journal…' }).click();
+  await dialog.getByRole('button', { name: 'Accounts: 4 of 4 are missing' }).waitFor();
   await dialog.getByRole('alert').getByText('The journals that you took before cannot be read').waitFor();
   const button = dialog.getByRole('button', { name: 'Download journal' });
   expect(await button.isDisabled()).toBe(true);

@@ -19,6 +19,8 @@ export const errorTable = {
   REPORT_CONFLICT: { status: 409, text: 'The saved report is another than expected' },
   PERIOD_CLOSED: { status: 409, text: 'The months are closed' },
   BOOKS_CHANGING: { status: 409, text: 'The books are being changed' },
+  ACCOUNTS_CONFLICT: { status: 409, text: 'The accounts are others than expected' },
+  JOURNAL_REFUSED: { status: 409, text: 'The journal cannot be written' },
   VERSION_PRUNED: { status: 410, text: 'The state is no longer kept' },
   PAYLOAD_TOO_LARGE: { status: 413, text: 'Payload too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, text: 'Unsupported media type' },

@@ -28,6 +28,8 @@ import { findObstacle } from './data/schema/migrations';
 import type { ReplicaFigures } from './data/reading/replica';
 import { Replicas } from './data/reading/replicas';
 import type { QueueFigures, ReportQueue } from './data/reading/report-queue';
+import { JournalAccountStore } from './data/reports/journal-account-store';
+import { JournalStore } from './data/reports/journal-store';
 import { SavedReportStore } from './data/reports/saved-report-store';
 import { SessionStore } from './data/access/session-store';
 import { SyncStore } from './data/sync/sync-store';
@@ -63,6 +65,8 @@ import { RightsAudit } from './domain/audit/rights-audit';
 import { UsageCounter, type UnwrittenUsage } from './domain/access/usage-counter';
 import { UsageService } from './domain/access/usage-service';
 import { UserService } from './domain/access/user-service';
+import { JournalAccountService } from './domain/reports/journal-account-service';
+import { JournalService } from './domain/reports/journal-service';
 import { SavedReportService } from './domain/reports/saved-report-service';
 import { SessionService } from './domain/access/session-service';
 import { ProofService } from './domain/proof/proof-service';
@@ -80,6 +84,8 @@ export interface Services {
   readonly depositChanges: DepositChangeService;
   readonly depositSummaries: DepositSummaryService;
   readonly audit: AuditService;
+  readonly journals: JournalService;
+  readonly journalAccounts: JournalAccountService;
   readonly savedReports: SavedReportService;
   readonly budgets: BudgetService;
   readonly links: LinkService;
@@ -247,6 +253,8 @@ export function createServices(
   const savedReports = new SavedReportService(savedReportStore, rights);
   const depositSummaries = new DepositSummaryService(new DepositSummaryStore(), depositDetails);
   const depositChanges = new DepositChangeService(new DepositChangeStore());
+  const journalAccounts = new JournalAccountService(new JournalAccountStore(database), rights);
+  const journals = new JournalService(new JournalStore(), books, journalAccounts);
   const webhookDeliveries = new WebhookDeliveries(new DeliveryStore(database), new WebhookSender(config.WEBHOOK_PRIVATE_ADDRESSES));
   return {
     access: new AccessService({
@@ -263,6 +271,8 @@ export function createServices(
     depositChanges,
     depositSummaries,
     audit,
+    journals,
+    journalAccounts,
     savedReports,
     budgets: new BudgetService(new CostStore(database, config.COST_PER_MINUTE, createMemory), config.COST_PER_MINUTE),
     links: new LinkService(keys, config.DOWNLOAD_LINK_MINUTES),
@@ -282,7 +292,7 @@ export function createServices(
     webhooks: new WebhookService(organizations, new WebhookStore(database), rights, config.WEBHOOK_PRIVATE_ADDRESSES),
     webhookDeliveries,
     parity: new ParityService({ books, lines: new BookLineStore(), savedReports, audit }),
-    proofs: new ProofService({ audit, books, depositDetails, depositSummaries, depositChanges, erasures }),
+    proofs: new ProofService({ audit, books, depositDetails, depositSummaries, depositChanges, erasures, journals }),
     demo: new DemoService({ organizations, provisions, users, imports }),
     backups: new BackupService(address, books, depositDetails, audit),
     findObstacle: () => findObstacle(database, { mustLead: true }),

@@ -124,15 +124,16 @@ const toRange = ({ startDate, endDate, pending }: Omit<ReadRange, 'conditions'>,
   conditions,
 });
 
-const toTotals = ({ all }: FileTotals) => ({
-  lines: all.lines,
-  transactions: all.transactions,
-  deposits: all.deposits,
-  amountByLine: all.byLine.amount,
-  amountByTransaction: all.byTransaction.amount,
-  amountByAllocation: all.byAllocation.amount,
-  unknownAllocations: all.byAllocation.unknown,
-});
+const toTotals = ({ all }: FileTotals) =>
+  all && {
+    lines: all.lines,
+    transactions: all.transactions,
+    deposits: all.deposits,
+    amountByLine: all.byLine.amount,
+    amountByTransaction: all.byTransaction.amount,
+    amountByAllocation: all.byAllocation.amount,
+    unknownAllocations: all.byAllocation.unknown,
+  };
 
 /** The query in the version that was answered, so that its file has the same rows whatever is imported meanwhile. */
 function inVersion(query: FileQuery, version: number): FileQuery {

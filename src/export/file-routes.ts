@@ -40,16 +40,20 @@ const FROM_VERSION = 'X-Export-From-Version';
 const CLOSED_THROUGH = 'X-Closed-Through';
 /** The state of the books that a file is of, for a copy of the lines that follows them from there. */
 const PLACE = 'X-Export-Place';
+/** Sent with a journal: the number of its accounts. */
+const ACCOUNTS = 'X-Journal-Accounts';
 /** The control totals of a file, by their headers and trailers. A total without a value is left out. */
 const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | null | undefined>> = {
   'X-Export-Rows': ({ rows }) => rows,
-  'X-Export-Lines': ({ all }) => all.lines,
-  'X-Export-Transactions': ({ all }) => all.transactions,
-  'X-Export-Deposits': ({ all }) => all.deposits,
-  'X-Export-Amount-By-Line': ({ all }) => all.byLine.amount,
-  'X-Export-Amount-By-Transaction': ({ all }) => all.byTransaction.amount,
-  'X-Export-Amount-By-Allocation': ({ all }) => all.byAllocation.amount,
-  'X-Export-Unknown-Allocations': ({ all }) => all.byAllocation.unknown,
+  'X-Export-Lines': ({ all }) => all?.lines,
+  'X-Export-Transactions': ({ all }) => all?.transactions,
+  'X-Export-Deposits': ({ all }) => all?.deposits,
+  'X-Export-Amount-By-Line': ({ all }) => all?.byLine.amount,
+  'X-Export-Amount-By-Transaction': ({ all }) => all?.byTransaction.amount,
+  'X-Export-Amount-By-Allocation': ({ all }) => all?.byAllocation.amount,
+  'X-Export-Unknown-Allocations': ({ all }) => all?.byAllocation.unknown,
+  'X-Export-Entries': ({ journal }) => journal?.entries,
+  'X-Export-Debits': ({ journal }) => journal?.debits,
   'X-Export-Digest': ({ digest }) => digest,
   'X-Export-Money-Digest': ({ moneyDigest }) => moneyDigest,
 };
@@ -148,6 +152,7 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
     ...(dateBasis === 'TRANSACTION_DATE' && { [DATE_BASIS]: dateBasis }),
     ...(closedThrough !== null && { [CLOSED_THROUGH]: closedThrough }),
     ...(file.from !== undefined && { [FROM_VERSION]: String(file.from) }),
+    ...(file.query.journal && { [ACCOUNTS]: String(file.query.journal.accounts) }),
   };
   const headers = { ...facts, ...(totalsBefore && toHeaders(totalsBefore)) };
   // HTTP/1.0 has no chunked coding, and trailers need it.
@@ -162,7 +167,7 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
     operation: { door: 'file', name: request.path.slice(1), hash: null },
     // A change tells where a line came from and where it went, so that it reads lines of all days.
     range: () =>
-      toRange({ ...file.lineSet, ...(file.query.changes ? ALL_LINES : daysOf(file.query)), conditions: namesOfConditions(file.query) }),
+      toRange({ ...file.lineSet, ...(file.query.changes ? ALL_LINES : daysOf(file.query)), conditions: conditionsOf(file, context) }),
     areInHeaders: totalsBefore !== undefined,
     ...(isFile && {
       lines: () => (file.facts.report === 'deposit-summary' ? undefined : (totals()?.lines ?? file.rows.rowCount?.())),
@@ -206,6 +211,12 @@ function stateOf({ lineSet: { state }, from }: FileSource, { books }: RequestCon
   if (from !== undefined) return `-from-${from}-to-${numberOf(state ?? books.version!)}`;
   return state === undefined ? '' : `-as-of-${numberOf(state)}`;
 }
+
+/** The conditions of a file. The next journal names the place of the one that was booked. */
+const conditionsOf = ({ query, lineSet: { state } }: FileSource, { books }: RequestContext): string[] => [
+  ...namesOfConditions(query),
+  ...(query.journal ? [`place=${toPlace(state ?? books.version!)}`] : []),
+];
 
 const ALL_LINES = { ...ALL_TIME, pending: 'WITH' } as const;
 const digestsOf = (totals: FileTotals | undefined) => ({ digest: totals?.digest ?? null, moneyDigest: totals?.moneyDigest ?? null });

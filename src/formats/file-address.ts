@@ -3,23 +3,36 @@ import { ALL_TIME, type LocalDate } from '../values/dates';
 import { valueAt } from '../values/paths';
 import type { FileFormat } from '../values/file-formats';
 import { periodNames, type FindDates, type PeriodDates, type PeriodName } from '../values/periods';
-import { AS_OF_FORM, asOfNames, formatAsOf, parseAsOf, toStateCondition, type AsOf } from './as-of';
+import { asOfNames, toStateCondition, type AsOf } from './as-of';
 import { changeClasses, type ChangeClass } from '../values/change-classes';
-import { changeColumns, lineColumns, summaryColumns, type ColumnChoice } from './file-columns';
+import {
+  changeColumns,
+  JOURNAL,
+  journalColumns,
+  lineColumns,
+  parseColumns,
+  summaryColumns,
+  type ColumnChoice,
+  type FileJournal,
+} from './file-columns';
 import { createFileLayout, type FileColumns, type FileLayout } from './file-format';
 import {
   amount,
+  assertBooked,
   choice,
   date,
+  FOLLOWING,
   flag,
   id,
   isName,
+  JOURNAL_PARAMETERS,
   list,
   month,
   name,
   number,
-  parameter,
   readValue,
+  state,
+  toJournalConditions,
   word,
   writeText,
   type Parameter,
@@ -65,11 +78,13 @@ interface FileChanges {
   readonly waitSeconds?: number;
 }
 
-/** The content of a file: its lines, groups or changes, and its columns. */
+/** The content of a file: its lines, groups, changes or journal, and its columns. */
 export interface FileQuery {
   readonly lines: FileLines;
   /** The changes of the lines; undefined for a file of the lines themselves, or of a summary. */
   readonly changes?: FileChanges | undefined;
+  /** The entries of a journal; undefined for another file. */
+  readonly journal?: FileJournal | undefined;
   /** The grouping of a summary; undefined for another file. */
   readonly groupBy?: readonly GroupBy[] | undefined;
   /** The first month of a summary's quarters and years, 1 to 12. */
@@ -105,13 +120,6 @@ const CONDITION_TYPES = {
   numbers: (...path: string[]) => list(number(...path)),
   late: flag,
 };
-
-const state = (...path: string[]): Parameter => ({
-  path,
-  read: parseAsOf,
-  write: (value) => formatAsOf(value as AsOf),
-  expected: AS_OF_FORM,
-});
 
 const PERIOD_PARAMETERS: Readonly<Record<string, Parameter>> = {
   start_date: date('lines', 'startDate'),
@@ -154,6 +162,12 @@ const PARAMETERS = {
     class: list(choice(...changeClasses)('changes', 'classes')),
     ...PERIOD_PARAMETERS,
   },
+  journal: {
+    start_date: PERIOD_PARAMETERS.start_date!,
+    end_date: PERIOD_PARAMETERS.end_date!,
+    [asOfNames.file]: LINE_PARAMETERS[asOfNames.file],
+    ...JOURNAL_PARAMETERS,
+  },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Parameter>>>>;
 export type FileReport = keyof typeof PARAMETERS;
 export const fileReports = Object.keys(PARAMETERS) as readonly FileReport[];
@@ -176,8 +190,8 @@ export const reservedNames: readonly string[] = [...Object.keys(OPTIONS), PERIOD
 export const fileOptionNames: readonly string[] = Object.keys(OPTIONS);
 
 /** The report that a file is of. */
-export const reportOf = ({ groupBy, changes }: Pick<FileQuery, 'groupBy' | 'changes'>): FileReport =>
-  changes ? 'deposit-changes' : groupBy ? 'deposit-summary' : 'deposit-details';
+export const reportOf = ({ groupBy, changes, journal }: Pick<FileQuery, 'groupBy' | 'changes' | 'journal'>): FileReport =>
+  journal ? 'journal' : changes ? 'deposit-changes' : groupBy ? 'deposit-summary' : 'deposit-details';
 
 const parametersOf = (report: FileReport): Readonly<Record<string, Parameter>> => PARAMETERS[report];
 
@@ -196,7 +210,9 @@ export function columnsOf({
   changes,
   lines,
   compareWith,
-}: Pick<FileQuery, 'groupBy' | 'changes' | 'lines' | 'compareWith'>): ColumnChoice {
+  journal,
+}: Pick<FileQuery, 'groupBy' | 'changes' | 'lines' | 'compareWith' | 'journal'>): ColumnChoice {
+  if (journal) return journalColumns(journal.layout);
   if (changes) return changeColumns;
   return groupBy
     ? summaryColumns(groupBy, compareWith !== undefined)
@@ -219,7 +235,11 @@ export function parseFileQuery(report: FileReport, address: QueryString, findDat
   const given: QueryString = dates ? { ...others, start_date: dates.startDate, end_date: dates.endDate } : others;
   const known = parametersOf(report);
   assertKnown(given, [...Object.keys(known), COLUMNS, ...fileOptionNames]);
-  const query: Tree = { lines: { includePending: false, filter: {} }, ...(report === 'deposit-summary' && { groupBy: [] }) };
+  const query: Tree = {
+    lines: { includePending: false, filter: {} },
+    ...(report === 'deposit-summary' && { groupBy: [] }),
+    ...(report === 'journal' && { journal: { ...JOURNAL } }),
+  };
   for (const [name, parameter] of Object.entries(known)) {
     const value = readValue(name, parameter, given[name]);
     if (value !== undefined) put(query, parameter.path, value);
@@ -227,6 +247,7 @@ export function parseFileQuery(report: FileReport, address: QueryString, findDat
   }
   const lacking = COMPARED_DATES.find((name) => given[name] === undefined);
   if (query.compareWith !== undefined && lacking !== undefined) throw new InputError(`${lacking} is missing: a period has two dates`);
+  if (report === 'journal') assertBooked(given);
   const columns = given[COLUMNS];
   const read = query as unknown as FileQuery;
   return columns === undefined ? read : { ...read, columns: parseColumns(columns, columnsOf(read)) };
@@ -254,16 +275,6 @@ export function parseFileOptions(given: QueryString): FileOptions {
   const totals = read('totals') as TotalsOption | undefined;
   return { hasBom: read('bom') === 'true', ...(totals && { totals }) };
 }
-
-/** The parameters of a follower: the version that it has, and the seconds that it waits for another one. */
-const FOLLOWING = {
-  since: parameter('the X-Export-Place of an export, or the `next` of the last answer', (text) => (PLACE.test(text) ? text : undefined))(
-    'since',
-  ),
-  wait: parameter('seconds from 0 to 50', (text) => (/^([0-9]|[1-4][0-9]|50)$/.test(text) ? Number(text) : undefined))('wait'),
-};
-/** The stamp of a data version. */
-const PLACE = /^(?:0|[1-9][0-9]{0,14}\.[0-9]{1,18})$/;
 
 /** Reads what a follower asks for: the changes of all lines since a version. Throws as `parseFileQuery`. */
 function parseFollowing(given: QueryString): FileQuery {
@@ -352,6 +363,7 @@ export const namesOfConditions = (query: FileQuery): string[] => [
     .map(([name]) => name),
   ...(query.lines.dateBasis === 'TRANSACTION_DATE' ? [transactionDateNames.file] : []),
   ...(query.lines.asOf ? [toStateCondition(asOfNames.file, query.lines.asOf)] : []),
+  ...toJournalConditions(query),
   ...(query.changes ? [toStateCondition('from', query.changes.from)] : []),
   ...(query.changes?.to ? [toStateCondition('to', query.changes.to)] : []),
   ...(query.changes?.classes ?? []).map((name) => `class=${name}`),
@@ -361,17 +373,6 @@ export const namesOfConditions = (query: FileQuery): string[] => [
 function assertKnown(given: QueryString, names: readonly string[]): void {
   const unknown = Object.keys(given).find((name) => !names.includes(name));
   if (unknown !== undefined) throw new InputError(`there is no parameter ${unknown}`);
-}
-
-/** Reads names of columns, in order. A word such as `all` or `v2` stands for several columns. Throws INVALID_PARAMETERS. */
-export function parseColumns(given: unknown, { all, groups }: ColumnChoice): readonly string[] {
-  const words = typeof given === 'string' ? given.split(',') : [];
-  const names = words.flatMap((word) => (Object.hasOwn(groups, word) ? groups[word]! : [word]));
-  const areKnown = names.every((name) => Object.hasOwn(all, name));
-  if (names.length === 0 || !areKnown || new Set(names).size !== names.length) {
-    throw new InputError(`${COLUMNS} must be names of fields of the report, each once, separated by commas`);
-  }
-  return names;
 }
 
 type Value = string | number | boolean;

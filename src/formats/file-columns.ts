@@ -1,7 +1,11 @@
+import { InputError } from '../errors';
 import { extraNames, LATE, lineFields, lineNames, moneyNames, v2Names, type FieldType, type LineName } from '../line/line-fields';
 import type { RowColumn } from '../rows/row-template';
 import type { FileColumns, FileObject } from './file-format';
+import type { BookedState } from './file-parameters';
 import { summaryAmounts, summaryCounts, summaryGiftDates, summaryParts, summaryShares, type SummaryPart } from '../values/figure-names';
+import type { JournalLayout } from '../values/journal-layouts';
+import type { PeriodDates } from '../values/periods';
 import { groupColumns, groupContact, type GroupBy } from './line-groups';
 
 const text = (field: string) => ({ field, kind: 'text' }) as const;
@@ -119,3 +123,72 @@ const CHANGE: FileColumns = {
 
 /** The columns of a file of changes. */
 export const changeColumns: ColumnChoice = { all: CHANGE, usual: CHANGE, groups: { all: Object.keys(CHANGE) } };
+
+const ACCOUNT = freeText('account');
+const DESCRIPTION = freeText('description');
+const DEBIT = nullable('debit');
+const CREDIT = nullable('credit');
+/**
+ * The columns of each layout of a journal:
+ * - QuickBooks Online: Intuit's article "Import journal entries" (quickbooks.intuit.com/learn-support, L4tQBwbs7). Accounts go by their names,
+ *   and a number has at most 21 characters.
+ * - Xero: "Manual journals: import" (help.xero.com/ManualJournalsImport). Rows of the same narration and date are one journal, accounts go by
+ *   their codes, and a debit is positive.
+ * - Sage Intacct: "CSV import: General Ledger journal entries" (intacct.com/ia/docs, import-GL-journal-entries). The first row of an entry has
+ *   its head, whose description has at most 30 characters.
+ */
+const JOURNAL_COLUMNS: Readonly<Record<JournalLayout, FileColumns>> = {
+  plain: {
+    ...{ entry_id: freeText('id'), date: text('date'), account: ACCOUNT, debit: DEBIT, credit: CREDIT, description: DESCRIPTION },
+    ...{ deposit_id: freeText('depositId'), currency: text('currency') },
+  },
+  quickbooks: {
+    ...{ 'Journal No.': freeText('quickbooksId'), 'Journal Date': text('dateOfMonth'), 'Account Name': ACCOUNT },
+    ...{ Debits: DEBIT, Credits: CREDIT, Description: freeText('narration') },
+  },
+  xero: {
+    ...{ '*Narration': freeText('narration'), '*Date': text('dateInWords'), Description: DESCRIPTION },
+    ...{ '*AccountCode': ACCOUNT, '*TaxRate': freeText('taxRate'), '*Amount': text('amount') },
+  },
+  sage: {
+    ...{ JOURNAL: freeText('journalIdInHead'), DATE: text('dateInHead'), DESCRIPTION: freeText('idInHead'), LINE_NO: number('line') },
+    ...{ ACCT_NO: ACCOUNT, DEBIT, CREDIT, MEMO: freeText('narration') },
+  },
+};
+
+/** The entries of a journal's file. */
+export interface FileJournal {
+  readonly layout: JournalLayout;
+  /** The state of the journal that was booked, which entries are differences to; undefined for whole entries. */
+  readonly since?: BookedState;
+  /** The dates and the accounts of that journal; those of this one when they are missing. */
+  readonly booked?: PeriodDates;
+  readonly bookedAccounts?: number;
+  /** The number of the saving of accounts, and the currency; those in force when they are missing. */
+  readonly accounts?: number;
+  readonly currency?: string;
+  /** Texts that Xero and Sage Intacct want. */
+  readonly taxRate: string;
+  readonly journalId: string;
+}
+
+/** A journal without its parameters. Xero and Sage Intacct know these names in most organizations. */
+export const JOURNAL: FileJournal = { layout: 'plain', taxRate: 'Tax Exempt', journalId: 'GJ' };
+
+/** The columns of a journal's file. */
+export const journalColumns = (layout: JournalLayout): ColumnChoice => ({
+  all: JOURNAL_COLUMNS[layout],
+  usual: JOURNAL_COLUMNS[layout],
+  groups: { all: Object.keys(JOURNAL_COLUMNS[layout]) },
+});
+
+/** Reads names of columns, in order. A word such as `all` or `v2` stands for several columns. Throws INVALID_PARAMETERS. */
+export function parseColumns(given: unknown, { all, groups }: ColumnChoice): readonly string[] {
+  const words = typeof given === 'string' ? given.split(',') : [];
+  const names = words.flatMap((word) => (Object.hasOwn(groups, word) ? groups[word]! : [word]));
+  const areKnown = names.every((name) => Object.hasOwn(all, name));
+  if (names.length === 0 || !areKnown || new Set(names).size !== names.length) {
+    throw new InputError('columns must be names of fields of the report, each once, separated by commas');
+  }
+  return names;
+}

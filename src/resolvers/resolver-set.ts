@@ -5,6 +5,7 @@ import type { PeriodService } from '../domain/reports/period-service';
 import type { DepositChangeService } from '../domain/reports/deposit-change-service';
 import type { DepositDetailService } from '../domain/reports/deposit-detail-service';
 import type { DepositSummaryService } from '../domain/reports/deposit-summary-service';
+import type { JournalAccountService } from '../domain/reports/journal-account-service';
 import type { LinkService } from '../domain/access/link-service';
 import type { SavedReportService } from '../domain/reports/saved-report-service';
 import type { SessionService } from '../domain/access/session-service';
@@ -19,6 +20,7 @@ import { DesignationResolver } from './books/designation-resolver';
 import { DataVersionResolver } from './books/data-version-resolver';
 import { DonorResolver } from './books/donor-resolver';
 import { ErrorCodeResolver } from './error-code-resolver';
+import { JournalAccountResolver } from './reports/journal-account-resolver';
 import { LineRecordResolver } from './reports/line-record-resolver';
 import { NodeResolver } from './node-resolver';
 import { ClosedMonthResolver, PeriodCloseResolver } from './books/period-close-resolver';
@@ -33,6 +35,7 @@ interface ResolverServices {
   readonly depositDetails: DepositDetailService;
   readonly books: BookService;
   readonly depositSummaries: DepositSummaryService;
+  readonly journalAccounts: JournalAccountService;
   readonly links: LinkService;
   readonly periods: PeriodService;
   readonly savedReports: SavedReportService;
@@ -48,6 +51,7 @@ export function createResolvers({
   depositChanges,
   depositDetails,
   depositSummaries,
+  journalAccounts,
   links,
   periods,
   savedReports,
@@ -58,6 +62,7 @@ export function createResolvers({
     authentication: new AuthenticationResolver(),
     depositChanges: new DepositChangeResolver(depositChanges, depositSummaries, books),
     depositDetails: new DepositDetailResolver(depositDetails, depositSummaries, books),
+    journalAccounts: new JournalAccountResolver(journalAccounts),
     lineRecords: new LineRecordResolver(),
     depositSummary: new DepositSummaryResolver(depositSummaries, books),
     summaryTotals: new SummaryTotalsResolver(),
@@ -83,6 +88,7 @@ export const resolverClasses: Readonly<Record<keyof ResolverSet, ClassType>> = {
   authentication: AuthenticationResolver,
   depositChanges: DepositChangeResolver,
   depositDetails: DepositDetailResolver,
+  journalAccounts: JournalAccountResolver,
   lineRecords: LineRecordResolver,
   depositSummary: DepositSummaryResolver,
   summaryTotals: SummaryTotalsResolver,

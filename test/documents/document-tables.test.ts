@@ -84,7 +84,12 @@ describe("the documents' tables are those of the gateway", () => {
     const calendar = { ...gateway.organization, timeZone: 'UTC', fiscalYearStart: 1 };
     await gateway.services.periods.close(calendar, '2023-12-31', undefined, { name: null });
     const query = `${RANGE}&totals=headers&date_basis=TRANSACTION_DATE`;
-    const answers = await Promise.all([get(`/export/deposit-details.csv?${query}`), get(`/export/deposit-changes.csv?${query}&from=1`)]);
+    await gateway.services.journalAccounts.save(gateway.organization.id, { bank: '1', fees: '2', funds: [] }, { name: null });
+    const answers = await Promise.all([
+      get(`/export/deposit-details.csv?${query}`),
+      get(`/export/deposit-changes.csv?${query}&from=1`),
+      get('/export/journal.csv?start_date=2023-01-01&end_date=2023-01-01'),
+    ]);
     const all = new Set(answers.flatMap(({ headers }) => [...headers.keys()]));
     const sent = [...all].filter((name) => /^x-(export|closed)-/.test(name));
     const documented = first(tableOf(sectionOf(files, 'Control totals'), 'header')).map((name) => name.toLowerCase());

@@ -195,6 +195,20 @@ CREATE TABLE saved_report (
   PRIMARY KEY (organization_id, name)
 );
 
+-- The accounts of the journal
+
+-- A row for each saving, so that a journal can be made again by the accounts that it was made by.
+CREATE TABLE journal_accounts (
+  organization_id INTEGER NOT NULL REFERENCES organization (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  number INTEGER NOT NULL,
+  saved_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+  saved_by TEXT,
+  bank TEXT NOT NULL,
+  fees TEXT NOT NULL,
+  funds JSONB NOT NULL,
+  PRIMARY KEY (organization_id, number)
+);
+
 -- The search of names
 
 -- Writes a text as its words: small letters without accents, one space between words, no apostrophes. A word ends at every character that is

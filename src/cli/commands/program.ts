@@ -126,7 +126,11 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   },
   report: {
     description: 'the saved reports of an organization: queries with names, whose files are served at /reports/NAME.csv',
-    load: async () => (await import('./report-command')).reportCommand,
+    load: async () => (await import('./report-commands')).reportCommand,
+  },
+  journal: {
+    description: 'the accounts that the journal of an organization is written to',
+    load: async () => (await import('./report-commands')).journalCommand,
   },
   schema: {
     description: 'prints the GraphQL schema',

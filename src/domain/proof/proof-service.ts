@@ -17,6 +17,7 @@ import type { LineDigests } from '../reports/control-totals';
 import type { DepositChangeService } from '../reports/deposit-change-service';
 import { toNarrowedLineSet, type DepositDetailService } from '../reports/deposit-detail-service';
 import type { ErasureService } from '../reports/erasure-service';
+import type { JournalService } from '../reports/journal-service';
 import { toGrouping, toSummaryRows, type DepositSummaryService } from '../reports/deposit-summary-service';
 import { FileComparison, type FileDifference, type FirstDifference, type OpenFile } from './file-comparison';
 import {
@@ -36,6 +37,7 @@ interface ProofParts {
   readonly depositSummaries: DepositSummaryService;
   readonly depositChanges: DepositChangeService;
   readonly erasures: ErasureService;
+  readonly journals: JournalService;
 }
 
 /** A file, or the receipt of one, or both. */
@@ -150,7 +152,8 @@ export class ProofService {
 
   /** True when a state that the file is made from was pruned. The state before the first import has no lines that a prune could take. */
   private async isPruned({ organizationId, report, fileAddress, dataVersion }: FileEntry, opened: RequestBooks): Promise<boolean> {
-    const from = fileAddress === null ? undefined : parseKeptAddress(report!, fileAddress).query.changes?.from.version;
+    const { changes, journal } = fileAddress === null ? {} : parseKeptAddress(report!, fileAddress).query;
+    const from = (changes?.from ?? journal?.since)?.version;
     const earliest = (await this.parts.books.history(organizationId, opened))?.earliest.number ?? 0;
     return [dataVersion, from].some((number) => Boolean(number) && number! < earliest);
   }
@@ -168,7 +171,9 @@ export class ProofService {
       ? await this.toChanges(query.changes, lineSet, opened, template)
       : query.groupBy
         ? await this.toSummary(query, lineSet, entry, opened, template)
-        : this.toLines(lineSet, opened, template);
+        : query.journal
+          ? await this.toJournal(query.journal, lineSet, opened, template)
+          : this.toLines(lineSet, opened, template);
     const comparison = file && new FileComparison(file, format, Object.keys(chosenColumns(query)));
     const count = new FileCount();
     for await (const block of toBlocks(count.toPieces(head, rows, tail))) await comparison?.add(block);
@@ -206,6 +211,11 @@ export class ProofService {
     return { rows: this.parts.depositChanges.rows(set, changes.classes, opened).bytes(template), digests: () => ({}) };
   }
 
+  private async toJournal(asked: AskedJournal, lineSet: LineSet, opened: RequestBooks, template: RowTemplate): Promise<RemadeRows> {
+    const journal = await this.parts.journals.journal(lineSet, asked, lineSet.state!, opened);
+    return { rows: journal.bytes(template), digests: () => ({}) };
+  }
+
   /** The changes up to the state of a set. */
   private async toChangeSet({ from, place }: AskedChanges, { state, ...lineSet }: LineSet, opened: RequestBooks): Promise<ChangeSet> {
     const { books } = this.parts;
@@ -228,6 +238,7 @@ export class ProofService {
   }
 }
 
+type AskedJournal = NonNullable<FileQuery['journal']>;
 type AskedChanges = NonNullable<FileQuery['changes']>;
 
 /** Versions have the time of the database, and files that of the gateway. */

@@ -4,12 +4,14 @@ import { MAX_REPORT_PARAMETERS, MAX_SAVED_REPORTS } from '../../domain/reports/s
 import { errorTable, requestFaultTable } from '../../errors';
 import { countPossibleGroups, type GroupBy } from '../../formats/line-groups';
 import { changeClasses } from '../../values/change-classes';
+import { MAX_JOURNAL_FUNDS } from '../../values/journal-layouts';
 import { MAX_NODES } from '../../resolvers/node-resolver';
 
 /** The greatest lengths of lists that have no page arguments. */
 export const listBounds: Readonly<Record<string, number>> = {
   'DepositChangeConnection.classes': changeClasses.length,
   'ChangeDesignation.classes': changeClasses.length,
+  'JournalAccounts.funds': MAX_JOURNAL_FUNDS,
   'PeriodClose.months': MAX_CLOSED_MONTHS,
   'Query.errorCodes': Object.keys(errorTable).length + Object.keys(requestFaultTable).length,
   'Query.savedReports': MAX_SAVED_REPORTS,

@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { ChangingUser } from '../../domain/audit/rights-audit';
 import type { BookService } from '../../domain/books/book-service';
 import type { Closer, PeriodService } from '../../domain/reports/period-service';
 import type { SystemAccess } from '../../domain/access/request-caller';
@@ -110,10 +111,14 @@ async function authorizeClosing({ access }: RequestContext): Promise<SystemAcces
   return granted;
 }
 
-async function toCloser({ access, address, books }: RequestContext): Promise<Closer> {
+async function toCloser(context: RequestContext): Promise<Closer> {
+  const { name, user } = await toChanger(context);
+  const { access, books } = context;
+  return { name, request: { user, reader: books.reader, recheck: () => access.recheck() } };
+}
+
+/** The one who closes or saves accounts, as the rows of closes and of accounts name them, and as the audit does. */
+export async function toChanger({ access, address }: RequestContext): Promise<{ readonly name: string; readonly user: ChangingUser }> {
   const caller = await access.caller.forAudit();
-  return {
-    name: caller.username ?? (caller.provisionLabel || caller.provisionStart),
-    request: { user: { caller, address }, reader: books.reader, recheck: () => access.recheck() },
-  };
+  return { name: caller.username ?? (caller.provisionLabel || caller.provisionStart), user: { caller, address } };
 }

@@ -7,6 +7,7 @@ import type { BookService } from '../../domain/books/book-service';
 import type { ErasureService } from '../../domain/reports/erasure-service';
 import type { PeriodService } from '../../domain/reports/period-service';
 import type { AuditService, FileFacts } from '../../domain/audit/audit-service';
+import type { JournalService } from '../../domain/reports/journal-service';
 import type { ControlTotals, LineFigures } from '../../domain/reports/control-totals';
 import type { DepositChangeService } from '../../domain/reports/deposit-change-service';
 import { toNarrowedLineSet, type DepositDetailService } from '../../domain/reports/deposit-detail-service';
@@ -27,6 +28,7 @@ import type { FileRows } from '../../rows/row-stream';
 import type { RowTemplate } from '../../rows/row-template';
 import type { LocalDate } from '../../values/dates';
 import { isUuid } from '../../values/ids';
+import type { Money } from '../../values/money';
 import { datesAt, type FindDates } from '../../values/periods';
 import type { SchemaReportDocuments } from './report-documents';
 import type { RequestContext } from '../request/request-context';
@@ -76,13 +78,15 @@ export type Receipt = Pick<
 /** The control totals of a file. */
 export interface FileTotals {
   readonly rows: number;
-  /** The figures of the lines. Those of changes are what they add to the figures. */
-  readonly all: ControlTotals;
+  /** The figures of the lines. Those of changes are what they add to the figures. Undefined for a journal. */
+  readonly all?: ControlTotals;
+  /** The entries of a journal and the sum of their debits; undefined for another file. */
+  readonly journal?: { readonly entries: number; readonly debits: Money };
   /** The number of the lines that were read, or of their changes. */
   readonly lines: number;
   /** Undefined for a caller who may not have it. */
   readonly digest: string | undefined;
-  /** Undefined for a file of changes. */
+  /** Undefined for a file of changes and for a journal. */
   readonly moneyDigest: string | undefined;
 }
 
@@ -118,6 +122,7 @@ interface FileServices {
   readonly books: BookService;
   readonly periods: PeriodService;
   readonly erasures: ErasureService;
+  readonly journals: JournalService;
 }
 
 /** Resolves reports as files. Files are not in the GraphQL schema, but access to them is checked as there. */
@@ -132,6 +137,11 @@ export class FileResolver {
   /** The file of a report: of a summary for every member, of lines and of their changes for callers who may read the report. */
   async file(report: FileReport, read: ReadQuery, context: RequestContext): Promise<FileSource> {
     const { access, receivedAt } = context;
+    if (report === 'journal') {
+      const member = await access.authorizeMember();
+      if (!member.mayReadDonors) throw new AppError('PRIVILEGE_NOT_FOUND');
+      return this.journal(read(datesAt(member.organization, receivedAt)), member, context);
+    }
     if (report === 'deposit-summary') {
       const member = await access.authorizeMember();
       return this.summary(read(datesAt(member.organization, receivedAt)), member, context);
@@ -306,7 +316,33 @@ export class FileResolver {
     };
   }
 
-  private closedThrough({ organizationId, state }: LineSet, { books }: RequestContext): Promise<LocalDate | null> {
+  /** A journal tells no donor. Its differences end with the state that the caller asks for, or with that of the check of access. */
+  private async journal(query: FileQuery, { organization }: MemberAccess, { access, books }: RequestContext): Promise<FileSource> {
+    const narrowed = toNarrowedLineSet(organization.id, query.lines);
+    const inState = await this.services.books.inState(narrowed, query.lines.asOf, books, { name: asOfNames.file });
+    const currency = query.journal!.currency ?? organization.currency;
+    const asked = { ...query.journal!, ...(currency !== null && { currency }) };
+    const journal = await this.services.journals.journal(inState, asked, access.bookState!.version, books);
+    const { lineSet, from } = journal;
+    return {
+      query: { ...query, journal: journal.asked },
+      lineSet,
+      rows: journal,
+      ...(from !== undefined && { from }),
+      closedThrough: () => this.closedThrough(lineSet, { books }),
+      nameBytes: () => this.services.erasures.nameBytes(lineSet, books),
+      readTotals: async (template) => {
+        const { rows, entries, debits } = await journal.figures();
+        return {
+          rows: journal.bytes(template),
+          totals: { rows, lines: rows, journal: { entries, debits }, digest: undefined, moneyDigest: undefined },
+        };
+      },
+      facts: { report: 'journal', tellsDonors: false },
+    };
+  }
+
+  private closedThrough({ organizationId, state }: LineSet, { books }: Pick<RequestContext, 'books'>): Promise<LocalDate | null> {
     return this.services.periods.closedThrough(organizationId, state, books);
   }
 }

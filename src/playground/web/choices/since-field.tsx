@@ -126,7 +126,9 @@ function toTakenFiles(receipts: readonly Receipt[], earliest: number, timeZone: 
       dataVersion < Math.max(earliest, 1) ||
       !startDate ||
       !endDate ||
-      conditions.some((name) => name.startsWith('from='))
+      conditions.some((name) => name.startsWith('from=')) ||
+      // A journal has no lines.
+      operation.startsWith('export/journal.')
     )
       continue;
     const isAllTime = startDate === ALL_TIME.startDate && endDate === ALL_TIME.endDate;

@@ -22,6 +22,8 @@ export interface DownloadedFile {
 interface DownloadOptions {
   readonly provision: string;
   readonly format: FileFormat;
+  /** False for a CSV file that no spreadsheet reads; true when it is missing. */
+  readonly hasBom?: boolean;
   readonly signal: AbortSignal;
   /** Asks for the number of rows, for files that do not begin with it. */
   readonly countRows: (signal: AbortSignal) => Promise<number | undefined>;
@@ -50,7 +52,7 @@ const RECEIPT_WAIT_MS = 250;
 export async function download(url: URL, options: DownloadOptions): Promise<DownloadedFile> {
   const address = new URL(url);
   // Excel reads a CSV file as UTF-8 only when it starts with a byte order mark.
-  if (options.format === 'csv') address.searchParams.set('bom', 'true');
+  if (options.format === 'csv' && options.hasBom !== false) address.searchParams.set('bom', 'true');
   const content = createBlobCollector('');
   const hash = sha256.create();
   const { response, rows, digest, fileSha256 } = await fetchChecked(address, options, (piece) => {

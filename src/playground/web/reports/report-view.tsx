@@ -1,21 +1,24 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { Disclosure, DisclosurePanel, Button, Heading, type Key } from 'react-aria-components';
+import { ALL_TIME } from '../../../values/dates';
 import { findToday, isPeriodName } from '../../../values/periods';
 import { copyText } from '../look/clipboard';
 import type { KeptTie } from '../bank/use-bank-tie';
+import { JournalDialog } from '../dialogs/journal-dialog';
 import type { SavedReport } from '../dialogs/saved-reports';
 import type { OpenedReport } from '../values/saved-names';
 import type { SavedReports } from '../dialogs/use-saved-reports';
 import { FaultBoundary } from '../look/fault-boundary';
 import { NoticeLine } from '../look/notice-line';
 import { describeBooks } from '../tables/print-sheet';
-import { mayReadDonors, type Viewer } from '../session/gateway-client';
+import { mayClose, mayReadDonors, type Viewer } from '../session/gateway-client';
 import { describeLost, toArrangement, type KeptView } from '../rows/filter-text';
 import type { TableClient } from '../rows/table-client';
 import type { ViewParameters } from '../tables/view-link';
 import { describeCurrency, describeDonors, describeFetched, proposeTitle, toPrintLines } from '../choices/choice-texts';
 import { toViewAddress, useLinkedView } from '../choices/linked-view';
 import { presets, toKnownZone } from '../values/periods';
+import { toStateText } from '../values/states';
 import { findLack, findUnread, type ReportChoices } from '../choices/report-choices';
 import { definitionOf, donorChoices } from '../choices/report-definitions';
 import { toLinkedColumns } from './report-pivot';
@@ -68,7 +71,7 @@ export function ReportView({
   onConflict,
   onShowGraphql,
 }: ReportViewProps) {
-  const { title, answers, rows } = definitionOf(choices.report);
+  const { title, answers, rows, tiesToBank } = definitionOf(choices.report);
   const readsDonors = mayReadDonors(viewer);
   const maySave = readsDonors && rows !== 'versions';
   // A page may stay open over midnight: the next render plans “last month” anew, like the dates that the form shows. The day is that of the
@@ -143,6 +146,15 @@ export function ReportView({
               current={() => toSavedContent(savable, plan.fileDocument)}
               note={toSavingNote(plan, viewer)}
               lost={toLost}
+            />
+          )}
+          {plan && readsDonors && tiesToBank && (
+            <JournalDialog
+              {...{ provision, timeZone }}
+              startDate={plan.period.startDate ?? ALL_TIME.startDate}
+              endDate={plan.period.endDate ?? ALL_TIME.endDate}
+              asOf={toStateText(choices.state, timeZone)}
+              mayChange={mayClose(viewer)}
             />
           )}
           <button type="button" onClick={() => void share()}>

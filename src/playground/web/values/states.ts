@@ -14,6 +14,12 @@ export function toAsOf(state: string, timeZone: string): AsOf | undefined {
   return { at: endOfDay(state, timeZone) };
 }
 
+/** The same state as the address of a file has it. */
+export function toStateText(state: string, timeZone: string): string | undefined {
+  const asOf = toAsOf(state, timeZone);
+  return asOf && ('at' in asOf ? asOf.at : String(asOf.version));
+}
+
 /** The first millisecond of a day, by the clock of a time zone. */
 export const startOfDay = (day: string, timeZone = getLocalTimeZone()): string => parseDate(day).toDate(timeZone).toISOString();
 

@@ -1,13 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
+import { parse } from 'papaparse';
+import type { NewJournalAccounts } from '../../data/reports/journal-account-store';
 import { OperatorError } from '../../errors';
 import { JsonFault, readJson } from '../../formats/json-text';
 import { createSchema } from '../../graphql/schema';
 import { SchemaReportDocuments } from '../../resolvers/reports/report-documents';
+import { unguardFormula } from '../../values/formula-guard';
 import type { PeriodName } from '../../values/periods';
 import { withServices, type CommandContext } from '../command';
-import { periodOption } from '../command-options';
-import { formatTable, printResult, toText } from '../terminal';
+import { ORGANIZATION, periodOption } from '../command-options';
+import { formatTable, printResult, toPrintable, toText } from '../terminal';
 
 interface SaveOptions {
   readonly organization: string;
@@ -52,10 +55,7 @@ export function reportCommand(context: () => CommandContext): Command {
     .option('--replace', 'replaces the report of this name, if there is one')
     .action(async (name: string, file: string, { organization, variables, title, period, replace }: SaveOptions) => {
       const { terminal, json } = context();
-      const content = await readFile(file).catch((error: unknown) => {
-        throw new OperatorError(`Cannot read ${file}`, { cause: error });
-      });
-      const query = toText(content, file);
+      const query = toText(await readGiven(file), file);
       const report = await withServices(context(), async ({ organizations, savedReports }) => {
         const { id } = await organizations.get(organization);
         const earlier = replace ? await savedReports.find(id, name) : null;
@@ -78,6 +78,69 @@ export function reportCommand(context: () => CommandContext): Command {
     });
   return command;
 }
+
+/** `journal accounts`: shows or saves the accounts of the journal at /export/journal.csv. */
+export function journalCommand(context: () => CommandContext): Command {
+  const command = new Command('journal');
+  command
+    .command('accounts')
+    .description('shows the accounts of the bank, the fees and the funds, or saves those of a file in their place')
+    .requiredOption(...ORGANIZATION)
+    .option('--file <file>', 'CSV file with the columns fund and account, a row for each fund by its id, and rows for bank and fees')
+    .action(async ({ organization, file }: { organization: string; file?: string }) => {
+      const { terminal, json } = context();
+      const given = file === undefined ? undefined : readAccounts(toText(await readGiven(file), file), file);
+      const accounts = await withServices(context(), async ({ organizations, journalAccounts, audit }) => {
+        const { id } = await organizations.get(organization);
+        return given ? journalAccounts.save(id, given, { name: audit.operator(id).username }) : journalAccounts.find(id);
+      });
+      const rows = accounts ? toAccountRows(accounts).map((row) => row.map(toPrintable)) : [];
+      printResult(terminal, json, accounts, formatTable(['FUND', 'ACCOUNT'], rows));
+    });
+  return command;
+}
+
+const BANK = 'bank';
+const FEES = 'fees';
+
+const toAccountRows = ({ bank, fees, funds }: NewJournalAccounts): (readonly [fund: string, account: string])[] => [
+  [BANK, bank],
+  [FEES, fees],
+  ...funds.map(({ designationId, account }) => [String(designationId), account] as const),
+];
+
+/** Reads the accounts of a CSV file. Throws an OperatorError that names the line at fault. */
+function readAccounts(text: string, file: string): NewJournalAccounts {
+  const { data, errors } = parse<string[]>(text.replace(/^\uFEFF/, ''), { skipEmptyLines: 'greedy' });
+  const toFault = (fault: string): OperatorError => new OperatorError(`${file}: ${fault}`);
+  // A file of one column has no delimiter that could be found.
+  const fault = errors.find(({ type }) => type !== 'Delimiter');
+  if (fault) throw toFault(`it is no CSV: ${fault.message}`);
+  const [header = [], ...records] = data.map((record) => record.map((value) => unguardFormula(value.trim())));
+  if (header.join() !== 'fund,account') throw toFault('its first line must be fund,account');
+  const accounts = new Map<string, string>();
+  for (const [at, record] of records.entries()) {
+    const [fund = '', account = ''] = record;
+    const place = `record ${at + 2}`;
+    if (record.length !== 2) throw toFault(`${place} must have 2 values, not ${record.length}`);
+    if (fund !== BANK && fund !== FEES && !/^-?[0-9]{1,16}$/.test(fund))
+      throw toFault(`${place}: "${toPrintable(fund)}" must be bank, fees, or the id of a fund`);
+    if (accounts.has(fund)) throw toFault(`${place}: ${fund} has an account already`);
+    accounts.set(fund, account);
+  }
+  const [bank, fees] = [BANK, FEES].map((name) => {
+    const account = accounts.get(name);
+    if (account === undefined) throw toFault(`it has no row for ${name}`);
+    accounts.delete(name);
+    return account;
+  }) as [string, string];
+  return { bank, fees, funds: [...accounts].map(([id, account]) => ({ designationId: Number(id), account })) };
+}
+
+const readGiven = (file: string): Promise<Buffer> =>
+  readFile(file).catch((error: unknown) => {
+    throw new OperatorError(`Cannot read ${file}`, { cause: error });
+  });
 
 function readVariables(text: string): Record<string, unknown> {
   const value = parseJson(text);

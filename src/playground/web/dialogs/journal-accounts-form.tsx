@@ -1,0 +1,94 @@
+import { useState, type SubmitEvent } from 'react';
+import { Button, Disclosure, DisclosurePanel, Heading } from 'react-aria-components';
+import { MAX_ACCOUNT_LENGTH } from '../../../values/journal-layouts';
+import type { Accounts } from './journal-choices';
+
+interface JournalAccountsFormProps {
+  readonly accounts: Accounts;
+  /** False for those who may see the accounts and not change them. */
+  readonly mayChange: boolean;
+  readonly isBusy: boolean;
+  readonly onChange: (accounts: Accounts) => void;
+  readonly onSave: () => void;
+}
+
+/** The accounts of the bank, the fees and the funds, as a table. It is open while an account is missing. */
+export function JournalAccountsForm({ accounts, mayChange, isBusy, onChange, onSave }: JournalAccountsFormProps) {
+  const { bank, fees, funds } = accounts;
+  const all = [bank, fees, ...funds.map(({ account }) => account)];
+  const missing = all.filter((account) => account.trim() === '').length;
+  const [isOpen, setIsOpen] = useState(missing > 0);
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    onSave();
+  };
+  const field = (label: string, value: string, set: (account: string) => void, isRequired = false) =>
+    mayChange ? (
+      <input
+        aria-label={label}
+        value={value}
+        required={isRequired}
+        maxLength={MAX_ACCOUNT_LENGTH}
+        autoComplete="off"
+        onChange={({ target }) => set(target.value)}
+      />
+    ) : (
+      value || 'none'
+    );
+  return (
+    <Disclosure isExpanded={isOpen} onExpandedChange={setIsOpen}>
+      <Heading level={3}>
+        <Button slot="trigger" className="field-button">
+          Accounts:{' '}
+          {missing === 0
+            ? `all ${String(all.length)} are named`
+            : `${String(missing)} of ${String(all.length)} ${missing === 1 ? 'is' : 'are'} missing`}
+        </Button>
+      </Heading>
+      <DisclosurePanel>
+        <form onSubmit={submit}>
+          <div className="journal-accounts">
+            <table aria-label="Accounts">
+              <thead>
+                <tr>
+                  <th scope="col">Money</th>
+                  <th scope="col">Account</th>
+                </tr>
+              </thead>
+              <tbody>
+                <tr>
+                  <th scope="row">Bank (net of fees)</th>
+                  <td>{field('Account of the bank', bank, (account) => onChange({ ...accounts, bank: account }), true)}</td>
+                </tr>
+                <tr>
+                  <th scope="row">Fees</th>
+                  <td>{field('Account of the fees', fees, (account) => onChange({ ...accounts, fees: account }), true)}</td>
+                </tr>
+                {funds.map(({ designationId, name, account }) => (
+                  <tr key={designationId}>
+                    <th scope="row">{name === '' ? `Fund ${String(designationId)}` : `${name} (${String(designationId)})`}</th>
+                    <td>
+                      {field(`Account of ${name === '' ? `fund ${String(designationId)}` : name}`, account, (changed) =>
+                        onChange({
+                          ...accounts,
+                          funds: funds.map((each) => (each.designationId === designationId ? { ...each, account: changed } : each)),
+                        }),
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          {mayChange ? (
+            <Button type="submit" isPending={isBusy}>
+              Save accounts
+            </Button>
+          ) : (
+            <p>Whoever may close months can change the accounts.</p>
+          )}
+        </form>
+      </DisclosurePanel>
+    </Disclosure>
+  );
+}

@@ -1,0 +1,164 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { CLOSE_PRIVILEGE } from '../../src/values/privileges';
+import { createOrganization, importLines, v2Line } from '../support/gateway';
+import { logIn, openPlayground } from '../support/playground-browser';
+
+const NOW = '2024-06-15T12:00:00Z';
+const MAY = '#reports/bank-tie-out?period=2024-05-01..2024-05-31';
+const gift = (id: string, amount: string, fund: number) =>
+  v2Line({
+    ...{
+      deposit_id: `D${id}`,
+      transaction_id: `T${id}`,
+      allocation_id: `A${id}`,
+      transaction_date: '2024-05-02',
+      deposit_date: '2024-05-03',
+    },
+    ...{ amount, net_amount: amount, fee_amount: '0.00', designation_id: fund, designation: `Fund ${fund}` },
+  });
+const gateway = openPlayground({ loggedIn: true });
+
+async function openBooks(mayClose: boolean) {
+  const organization = await createOrganization(gateway.services);
+  const { name, username } = organization;
+  if (mayClose) await gateway.services.users.changeGrants(name, username, { verb: 'grant', privileges: [CLOSE_PRIVILEGE] });
+  await importLines(gateway.services, organization, [gift('1', '100.00', 3), gift('2', '50.00', 4)]);
+  const { page, faults } = await gateway.visit({ as: organization, hash: MAY, now: NOW, locale: 'en-US' });
+  await logIn(page);
+  await page.getByRole('button', { name: 'Journal…' }).focus();
+  await page.keyboard.press('Enter');
+  return { organization, page, faults, dialog: page.getByRole('dialog', { name: 'Journal for your accounting program' }) };
+}
+
+/** Downloads the journal, and resolves to its lines. */
+async function take(page: Page): Promise<string[]> {
+  const button = page.getByRole('dialog').getByRole('button', { name: 'Download journal' });
+  const [saved] = await Promise.all([page.waitForEvent('download'), button.click()]);
+  expect(saved.suggestedFilename()).toMatch(/^journal-2024-05-01-2024-05-31/);
+  return (await readFile(await saved.path(), 'utf8')).split('\r\n').slice(0, -1);
+}
+
+test('a bookkeeper names the accounts, takes the journal, and next time only what has changed', async () => {
+  const { organization, page, faults, dialog } = await openBooks(true);
+  await dialog.getByRole('button', { name: 'Accounts: 4 of 4 are missing' }).waitFor();
+  // The keyboard is where the choices begin.
+  await dialog.getByLabel('Columns for').and(page.locator(':focus')).waitFor();
+  await dialog.getByRole('button', { name: 'Download journal' }).click();
+  await dialog.getByRole('alert').getByText('no accounts are saved').waitFor();
+
+  await dialog.getByLabel('Account of the bank').fill('1000');
+  await dialog.getByLabel('Account of the fees').fill('6000');
+  await dialog.getByLabel('Account of Fund 3').fill('4010');
+  await dialog.getByText('The accounts have changes that are not saved.').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Download journal' }).isDisabled()).toBe(true);
+  await page.keyboard.press('Enter');
+  await dialog.getByText('The accounts are saved for all of your organization.').waitFor();
+  await dialog.getByRole('button', { name: 'Download journal' }).click();
+  await dialog.getByRole('alert').getByText('1 fund has no account: 4 (Fund 4)').waitFor();
+  await dialog.getByRole('button', { name: 'Accounts: 1 of 4 is missing' }).waitFor();
+  await dialog.getByLabel('Account of Fund 4').fill('4020');
+  await dialog.getByRole('button', { name: 'Save accounts' }).click();
+  await dialog.getByRole('button', { name: 'Accounts: all 4 are named' }).waitFor();
+
+  await dialog.getByLabel('Columns for').selectOption('Xero');
+  await dialog.getByLabel('Tax rate').fill('No VAT');
+  // An accounting program would take a byte order mark for a part of the first column.
+  expect(await take(page)).toEqual([
+    '*Narration,*Date,Description,*AccountCode,*TaxRate,*Amount',
+    '"deposit-D1-20240503: Deposit D1","03 May 2024","Deposit D1","1000","No VAT","100.00"',
+    '"deposit-D1-20240503: Deposit D1","03 May 2024","Deposit D1","4010","No VAT","-100.00"',
+    '"deposit-D2-20240503: Deposit D2","03 May 2024","Deposit D2","1000","No VAT","50.00"',
+    '"deposit-D2-20240503: Deposit D2","03 May 2024","Deposit D2","4020","No VAT","-50.00"',
+  ]);
+  await dialog.getByText('has 4 rows, checked against the receipt').waitFor();
+
+  const option = dialog.getByRole('option', { name: /^What changed since the journal of .*\(change 1\)$/ });
+  await dialog.getByLabel('Entries').selectOption(await option.getAttribute('value'));
+  await dialog.getByRole('button', { name: 'Download journal' }).click();
+  await dialog.getByText('Nothing has to be booked').waitFor();
+  await importLines(gateway.services, organization, [gift('1', '120.00', 3)]);
+  await dialog.getByLabel('Columns for').selectOption('QuickBooks Online');
+  expect(await take(page)).toEqual([
+    'Journal No.,Journal Date,Account Name,Debits,Credits,Description',
+    '"deposit-D1-20240503@2","05/03/2024","1000",20.00,,"deposit-D1-20240503@2: Change of deposit D1"',
+    '"deposit-D1-20240503@2","05/03/2024","4010",,20.00,"deposit-D1-20240503@2: Change of deposit D1"',
+  ]);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Journal…' }).and(page.locator(':focus')).waitFor();
+  expect(faults.filter((fault) => !fault.includes('409'))).toEqual([]);
+});
+
+test('a journal that was booked is chosen where its period is asked for again, by the accounts that it had', async () => {
+  const { organization, page, dialog } = await openBooks(true);
+  const { services } = gateway;
+  const FUNDS = [3, 4].map((designationId) => ({ designationId, account: '4010' }));
+  await page.keyboard.press('Escape');
+  await services.journalAccounts.save(organization.id, { bank: '1000', fees: '6000', funds: FUNDS }, { name: null });
+  await page.getByRole('button', { name: 'Journal…' }).click();
+  await dialog.getByRole('option', { name: 'All deposits', exact: true }).waitFor({ state: 'attached' });
+  expect(await take(page)).toHaveLength(5);
+  await page.keyboard.press('Escape');
+  await services.journalAccounts.save(organization.id, { bank: '1001', fees: '6000', funds: FUNDS }, { name: null });
+  await page.getByRole('button', { name: 'Journal…' }).click();
+  await dialog.getByRole('option', { name: 'All deposits (books everything again)' }).waitFor({ state: 'attached' });
+  const chosen = dialog.getByLabel('Entries').locator('option:checked');
+  await chosen.getByText('What changed since the journal of').waitFor({ state: 'attached' });
+  const rows = (await take(page)).slice(1).map((line) => line.replaceAll('"', '').split(',').slice(0, 5).join());
+  expect(rows).toEqual([
+    'deposit-D1-20240503@1,2024-05-03,1000,,100.00',
+    'deposit-D1-20240503@1,2024-05-03,1001,100.00,',
+    'deposit-D2-20240503@1,2024-05-03,1000,,50.00',
+    'deposit-D2-20240503@1,2024-05-03,1001,50.00,',
+  ]);
+  // Accounts that somebody else has saved meanwhile are not replaced unseen.
+  await services.journalAccounts.save(organization.id, { bank: '1002', fees: '6000', funds: FUNDS }, { name: 'eve' });
+  await dialog.getByRole('button', { name: 'Accounts: all 4 are named' }).click();
+  await dialog.getByLabel('Account of the fees').fill('6001');
+  await dialog.getByRole('button', { name: 'Save accounts' }).click();
+  await dialog.getByRole('alert').getByText('number 3 was saved by eve').waitFor();
+});
+
+test('a journal with days outside the period is not offered, and one that is too long for Xero is told', async () => {
+  const { organization, page, dialog } = await openBooks(true);
+  await page.keyboard.press('Escape');
+  const funds = [3, 4].map((designationId) => ({ designationId, account: '4010' }));
+  await gateway.services.journalAccounts.save(organization.id, { bank: '1000', fees: '6000', funds }, { name: null });
+  const more = Array.from({ length: 149 }, (_none, at) => gift(String(100 + at), '1.00', 3));
+  await importLines(gateway.services, organization, more);
+  await page.evaluate(async (provision) => {
+    const address = '/export/journal.csv?start_date=2024-05-02&end_date=2024-06-01';
+    await (await fetch(address, { headers: { Provision: provision } })).text();
+  }, organization.webProvision);
+  await page.getByRole('button', { name: 'Journal…' }).click();
+  await dialog.getByText('Journals with other days are not offered').waitFor();
+  expect(await dialog.getByLabel('Entries').getByRole('option').allTextContents()).toEqual(['All deposits']);
+  await dialog.getByLabel('Columns for').selectOption('Xero');
+  expect(await take(page)).toHaveLength(303);
+  await dialog.getByRole('alert').getByText('Xero takes 300 rows at a time: choose a shorter period.').waitFor();
+});
+
+test('nothing can be taken until the journals that were taken before are known', async () => {
+  const { page, dialog } = await openBooks(true);
+  await page.keyboard.press('Escape');
+  let isBroken = true;
+  await page.route('**/graphql', (route) =>
+    isBroken && (route.request().postData() ?? '').includes('query Receipts') ? route.abort() : route.fallback(),
+  );
+  await page.getByRole('button', { name: 'Journal…' }).click();
+  await dialog.getByRole('button', { name: 'Accounts: 4 of 4 are missing' }).waitFor();
+  await dialog.getByRole('alert').getByText('The journals that you took before cannot be read').waitFor();
+  const button = dialog.getByRole('button', { name: 'Download journal' });
+  expect(await button.isDisabled()).toBe(true);
+  isBroken = false;
+  await dialog.getByRole('button', { name: 'Try again' }).click();
+  await dialog.getByRole('button', { name: 'Download journal', disabled: false }).waitFor();
+});
+
+test('who may not close months sees the accounts and cannot change them', async () => {
+  const { dialog } = await openBooks(false);
+  await dialog.getByText('Whoever may close months can change the accounts.').waitFor();
+  expect(await dialog.getByRole('textbox').count()).toBe(0);
+  expect(await dialog.getByRole('button', { name: 'Save accounts' }).count()).toBe(0);
+});

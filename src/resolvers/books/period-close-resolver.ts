@@ -118,7 +118,7 @@ async function toCloser(context: RequestContext): Promise<Closer> {
 }
 
 /** The one who closes or saves accounts, as the rows of closes and of accounts name them, and as the audit does. */
-export async function toChanger({ access, address }: RequestContext): Promise<{ readonly name: string; readonly user: ChangingUser }> {
+export async function toChanger({ access, address }: RequestContext): Promise<Pick<Closer, 'name'> & { readonly user: ChangingUser }> {
   const caller = await access.caller.forAudit();
   return { name: caller.username ?? (caller.provisionLabel || caller.provisionStart), user: { caller, address } };
 }

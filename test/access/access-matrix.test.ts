@@ -48,7 +48,10 @@ beforeAll(async () => {
   const theirs = await createOrganization(gateway.services);
   await importLines(gateway.services, theirs, earlierBook('theirs'));
   for (const [of, organization] of Object.entries({ ours, theirs })) {
-    const { periods } = gateway.services;
+    const { periods, journalAccounts } = gateway.services;
+    const account = `${CANARY}-${of}`;
+    const funds = [{ designationId: 3, account }];
+    await journalAccounts.save(organization.id, { bank: account, fees: account, funds }, { name: 'ada' });
     const close = () =>
       periods.close({ ...organization, timeZone: 'UTC', fiscalYearStart: 1 }, '2024-01-31', `${CANARY}-${of}`, { name: 'ada' });
     await close();
@@ -124,13 +127,15 @@ const PERSONAL_FIELDS = [
   ...['Transaction.mainMemo', 'Allocation.memo', 'DepositSummary.digest', 'SummaryTotals.donors'],
   ...['DataVersion.fileName', 'DataVersion.fileSha256', 'PeriodClose.note', 'PeriodClose.reopenReason', 'ClosedMonth.digest'],
 ];
+const GUARDED_TYPES = [
+  ...['Donor', 'DepositChangeConnection', 'DepositDetail', 'DepositDetailConnection', 'DonorConnection', 'SavedReport'],
+  'JournalAccounts',
+];
 /**
- * Personal fields: all of a donor and of the report's lines, free texts, digests, and files, which may be named after a donor. The test
- * names them once more on purpose. The money digest is for every member.
+ * Personal fields: all of a donor and of the report's lines, free texts, digests, and files, which may be named after a donor. The accounts of
+ * the journal are guarded as they are. The test names them once more on purpose. The money digest is for every member.
  */
-const isPersonal = (type: string, field: string): boolean =>
-  ['Donor', 'DepositChangeConnection', 'DepositDetail', 'DepositDetailConnection', 'DonorConnection', 'SavedReport'].includes(type) ||
-  PERSONAL_FIELDS.includes(`${type}.${field}`);
+const isPersonal = (type: string, field: string): boolean => GUARDED_TYPES.includes(type) || PERSONAL_FIELDS.includes(`${type}.${field}`);
 
 const isPersonalWay = (path: readonly Step[]): boolean =>
   path.some(({ type, field, record }) => record?.name === 'Donor' || record?.name === 'SavedReport' || isPersonal(type.name, field.name));

@@ -52,10 +52,13 @@ const TOTALS: Readonly<Record<string, (totals: FileTotals) => number | string | 
   'X-Export-Amount-By-Transaction': ({ all }) => all?.byTransaction.amount,
   'X-Export-Amount-By-Allocation': ({ all }) => all?.byAllocation.amount,
   'X-Export-Unknown-Allocations': ({ all }) => all?.byAllocation.unknown,
-  'X-Export-Entries': ({ journal }) => journal?.entries,
-  'X-Export-Debits': ({ journal }) => journal?.debits,
   'X-Export-Digest': ({ digest }) => digest,
   'X-Export-Money-Digest': ({ moneyDigest }) => moneyDigest,
+};
+/** Those of a journal alone. */
+const JOURNAL_TOTALS: typeof TOTALS = {
+  'X-Export-Entries': ({ journal }) => journal?.entries,
+  'X-Export-Debits': ({ journal }) => journal?.debits,
 };
 
 /**
@@ -157,7 +160,8 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
   const headers = { ...facts, ...(totalsBefore && toHeaders(totalsBefore)) };
   // HTTP/1.0 has no chunked coding, and trailers need it.
   const hasTrailers = request.httpVersion !== '1.0';
-  const announced = totalsMode === 'trailers' ? [...Object.keys(facts), ...Object.keys(TOTALS)] : Object.keys(headers);
+  const named = { ...facts, ...TOTALS, ...(file.query.journal && JOURNAL_TOTALS) };
+  const announced = Object.keys(totalsMode === 'trailers' ? named : headers);
   const count = new FileCount();
   const toTrailers = () => {
     const found = totals();
@@ -225,6 +229,6 @@ const digestsOf = (totals: FileTotals | undefined) => ({ digest: totals?.digest 
 const toRange = ({ startDate, endDate, pending, conditions }: ReadRange): ReadRange => ({ startDate, endDate, pending, conditions });
 
 function toHeaders(totals: FileTotals): Record<string, string> {
-  const values = Object.entries(TOTALS).map(([header, read]) => [header, read(totals)] as const);
+  const values = Object.entries({ ...TOTALS, ...JOURNAL_TOTALS }).map(([header, read]) => [header, read(totals)] as const);
   return Object.fromEntries(values.flatMap(([header, value]) => (value === null || value === undefined ? [] : [[header, String(value)]])));
 }

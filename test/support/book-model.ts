@@ -226,8 +226,9 @@ export class BookModel {
       const [was, is] = [earlier.get(id), later.get(id)];
       if (isSame(was, is, MONEY)) continue;
       const add = (line: BookLine | undefined, sign: number): void => {
-        if (line && line.deposit_date <= closedThrough)
-          sides.push({ id, month: line.deposit_date.slice(0, 7), cents: sign * toCents(line.amount) });
+        if (!line || line.deposit_date > closedThrough) return;
+        const cents = line.deposit_status === 'posted' ? toCents(line.amount) : 0;
+        sides.push({ id, month: line.deposit_date.slice(0, 7), cents: sign * cents });
       };
       add(was, -1);
       add(is, 1);

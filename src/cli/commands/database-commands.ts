@@ -13,7 +13,7 @@ export function migrateCommand(context: () => CommandContext): Command {
     .option('--check', 'changes nothing; fails and names the migrations when some are missing', false)
     .action(async ({ check }: { check: boolean }) => {
       const { terminal, json } = context();
-      await withDatabase({ ...context(), migrate: !check, mayMake: !check }, async (database) => {
+      await withDatabase({ ...context(), migrate: false, mayMake: !check }, async (database) => {
         let waits = 0;
         const onWait = (): void => {
           if (waits++ % TRIES_PER_NOTE === 0) terminal.errors.write('A table is in use: readers go on, and the migration tries again\n');

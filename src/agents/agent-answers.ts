@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parse, visit } from 'graphql';
 import { numberOf } from '../data/postgres/version-stamp';
 import type { LinkService } from '../domain/access/link-service';
 import type { ReadRange } from '../domain/audit/audit-service';
@@ -79,7 +80,7 @@ export class AgentAnswers {
       return this.ofFile(await files.savedReport(source.report.name, { read: () => given, areTexts: false }, context), call);
     }
     const document = { query: source.query, variables: values };
-    if (!source.isFile) return ofDocument(call.run(document));
+    if (!source.isFile) return ofDocument(call.run(document), pageInfosOf(source.query));
     return this.ofFile(await files.document(document, context), call);
   }
 
@@ -91,9 +92,14 @@ export class AgentAnswers {
     const dataVersion = numberOf(lineSet.state ?? context.books.version!);
     const isOfLines = facts.report !== 'deposit-summary';
     const { address, isTooLong } = toFileAddress(inVersion(query, dataVersion), 'csv');
+    // Books that were never filled have no version, so that a link would give rows beside an answer without any.
+    const fileFault =
+      dataVersion === 0
+        ? 'The books are empty: nothing was imported yet.'
+        : isTooLong && `The address of the file would have ${address.length} characters: give fewer values.`;
     return {
       content: {
-        dataVersion,
+        dataVersion: toVersion(dataVersion),
         startDate: lineSet.startDate,
         endDate: lineSet.endDate,
         rows: totals.rows,
@@ -103,8 +109,8 @@ export class AgentAnswers {
         totals: toTotals(totals),
         digest: totals.digest ?? null,
         moneyDigest: totals.moneyDigest ?? null,
-        file: isTooLong ? null : origin + (await this.parts.links.sign(address, context.access)),
-        ...(isTooLong && { fileFault: `The address of the file would have ${address.length} characters: give fewer values.` }),
+        file: fileFault ? null : origin + (await this.parts.links.sign(address, context.access)),
+        ...(fileFault && { fileFault }),
       },
       fault: undefined,
       context,
@@ -135,10 +141,11 @@ const toTotals = ({ all }: FileTotals) =>
     unknownAllocations: all.byAllocation.unknown,
   };
 
+/** The number of a data version as agents read it: null before the first import. */
+const toVersion = (version: number | null): number | null => (version === 0 ? null : version);
+
 /** The query in the version that was answered, so that its file has the same rows whatever is imported meanwhile. */
 function inVersion(query: FileQuery, version: number): FileQuery {
-  // Books that were never filled have no version that could be asked for.
-  if (version === 0) return query;
   if (query.changes) return { ...query, changes: { ...query.changes, to: { version } } };
   return { ...query, lines: { ...query.lines, asOf: { version } } };
 }
@@ -164,19 +171,26 @@ interface FieldError {
 }
 
 /** The answer to a document, whose lists are cut where they have more rows than an agent gets. */
-async function ofDocument(run: DocumentRun): Promise<ToolAnswer> {
+async function ofDocument(run: DocumentRun, pageInfos: ReadonlySet<string>): Promise<ToolAnswer> {
   try {
     const { text, context, hash, range, refusal, retryAfterSeconds } = await run.collect(MOST_BYTES);
-    const { data = null, errors } = JSON.parse(text) as { readonly data?: unknown; readonly errors?: readonly FieldError[] };
+    const { data = null, errors } = JSON.parse(text) as { readonly data?: Values | null; readonly errors?: readonly FieldError[] };
     const { message = '', extensions } = errors?.[0] ?? {};
     const version = context.books.version ?? context.access.bookState?.version;
     const dataVersion = version === undefined || data === null ? null : numberOf(version);
     const cuts: Cut[] = [];
     const digest = createHash('sha256').update(JSON.stringify(data)).digest('hex');
-    const shown = cutLists(data, { left: MOST_ROWS }, [], cuts);
+    const shown = cutLists(data, { left: MOST_ROWS, pageInfos, cuts }, []);
+    // Nearly every field of the root may be null, so that a query of which nothing was answered has data, too.
+    const hasFailed = errors !== undefined && Object.values(data ?? {}).every((value) => value === null);
     return {
-      content: { dataVersion, digest, data: shown, ...(errors && { errors }), ...(cuts.length > 0 && { cuts }) },
-      fault: data === null ? writeFault(extensions?.code ?? '', message, retryAfterSeconds) : undefined,
+      content: {
+        ...{ dataVersion: toVersion(dataVersion), digest, data: shown },
+        ...(errors && { errors }),
+        ...(cuts.length > 0 && { cuts }),
+        ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      },
+      fault: hasFailed ? writeFault(extensions?.code ?? '', message, retryAfterSeconds) : undefined,
       context,
       hash,
       range,
@@ -189,6 +203,17 @@ async function ofDocument(run: DocumentRun): Promise<ToolAnswer> {
   }
 }
 
+/** The names under which a document asks for the places of its pages. */
+function pageInfosOf(query: string): ReadonlySet<string> {
+  const names = new Set<string>();
+  visit(parse(query), {
+    Field({ name, alias }) {
+      if (name.value === 'pageInfo') names.add((alias ?? name).value);
+    },
+  });
+  return names;
+}
+
 /** A list of which an agent gets the first rows alone. */
 interface Cut {
   readonly path: string;
@@ -196,14 +221,31 @@ interface Cut {
   readonly shown: number;
 }
 
-/** Copies a value with the first rows of its lists, as many as there are places left, those of outer lists first. */
-function cutLists(value: unknown, places: { left: number }, path: readonly string[], cuts: Cut[]): unknown {
-  if (Array.isArray(value)) {
-    const shown = value.slice(0, places.left);
-    places.left -= shown.length;
-    if (shown.length < value.length) cuts.push({ path: path.join('.'), rows: value.length, shown: shown.length });
-    return shown.map((row: unknown, index) => cutLists(row, places, [...path, String(index)], cuts));
-  }
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cutLists(each, places, [...path, key], cuts)]));
+/** The rows that an answer still has place for, and the cuts that were made. */
+interface Places {
+  left: number;
+  readonly pageInfos: ReadonlySet<string>;
+  readonly cuts: Cut[];
 }
+
+/**
+ * Copies a value with the first rows of its lists, as many as there are places left. A list takes its places before the lists within its
+ * rows. Null stands for a list of which nothing is shown, and for the places of a page that was cut: its last cursor would pass over the
+ * rows that are not shown. Lists of plain values are part of their row.
+ */
+function cutLists(value: unknown, places: Places, path: readonly string[]): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (!Array.isArray(value)) {
+    const entries = Object.entries(value).map(([key, each]) => [key, cutLists(each, places, [...path, key])] as const);
+    const isCut = entries.some(([key, copy]) => lengthOf(copy) < lengthOf((value as Values)[key]));
+    return Object.fromEntries(entries.map(([key, copy]) => [key, isCut && places.pageInfos.has(key) ? null : copy]));
+  }
+  if (!value.some((row) => typeof row === 'object' && row !== null)) return value;
+  const shown = value.slice(0, places.left);
+  places.left -= shown.length;
+  if (shown.length < value.length) places.cuts.push({ path: path.join('.'), rows: value.length, shown: shown.length });
+  return shown.length === 0 ? null : shown.map((row: unknown, index) => cutLists(row, places, [...path, String(index)]));
+}
+
+/** The rows of a list; 0 for what is none. */
+const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 0);

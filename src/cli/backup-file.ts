@@ -1,7 +1,8 @@
-import { open, readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { OperatorError } from '../errors';
 import { openArchive, type OpenArchive } from '../formats/backup/backup-archive';
 import { decrypt, encrypt, INTRO_LENGTH, isEncrypted } from '../formats/backup/backup-encryption';
+import { readSecret } from './secret-file';
 import { firstLineOf, readNewPassword, readPassword, type Terminal } from './terminal';
 
 /** The options of commands that read or write an encrypted file. */
@@ -33,12 +34,8 @@ export async function openBackupFile(terminal: Terminal, file: string, { passphr
   const content = handle.createReadStream({ start: 0 });
   if (!isEncrypted(start)) return openArchive(content);
   const passphrase = passphraseFile === undefined ? await readPassword(terminal, PASSPHRASE) : await readFirstLine(passphraseFile);
+  if (passphrase === '') throw new OperatorError(`No passphrase was given: ${file} is encrypted, and --passphrase-file names its file`);
   return openArchive(decrypt(content, passphrase));
 }
 
-async function readFirstLine(file: string): Promise<string> {
-  const content = await readFile(file).catch((error: unknown) => {
-    throw new OperatorError(`Cannot read ${file}: ${(error as Error).message}`, { cause: error });
-  });
-  return firstLineOf(content, file);
-}
+const readFirstLine = async (file: string): Promise<string> => firstLineOf(await readSecret(file), file);

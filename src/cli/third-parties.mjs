@@ -28,6 +28,11 @@ const TWICE = {
   'react-compiler-runtime': "GraphiQL's packages fix different versions; each component uses its own alone",
 };
 
+/** Parts of packages with a license of their own, of which the packages bring no text. */
+const PARTS = {
+  'monaco-editor': [{ part: 'codicon.ttf, the icons of Visual Studio Code, by Microsoft Corporation', license: 'CC-BY-4.0' }],
+};
+
 /** The folder of the package that a module is of; undefined for one of ours. */
 export const packageOf = (id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id.replace(/^\0/, ''))?.[0];
 
@@ -79,13 +84,14 @@ function nameOf({ name, version }) {
 
 /** The license of a package, with the texts that it brings, or with the standard text where it brings none. */
 function describe(name, folder) {
-  const { license = 'unknown', author } = readPackage(folder);
+  const { name: plain, license = 'unknown', author } = readPackage(folder);
   const texts = readdirSync(folder)
     .filter((file) => LICENSE_FILE.test(file))
     .map((file) => readFileSync(join(folder, file), 'utf8').trim());
   const by = typeof author === 'object' ? author.name : author;
   const id = typeof license === 'object' ? license.type : license;
   if (texts.length === 0) texts.push(standardText(id, by ?? `the authors of ${name}`));
+  for (const { part, license: ofPart } of PARTS[plain] ?? []) texts.push(`${part}\nLicense: ${ofPart}`, standardText(ofPart, part));
   const stated = `${name}\nLicense: ${id}${by ? `\nAuthor: ${by}` : ''}`;
   return `${'='.repeat(80)}\n${[stated, ...texts].join('\n\n')}\n`;
 }

@@ -34,10 +34,23 @@ const noStreams = {
   load: (id) => (id === '\0no-streams' ? 'export const Stream = undefined;' : null),
 };
 
+/** GraphiQL's styles bring two fonts in thirty-four parts, without their licenses. The page has the fonts of the reader's system. */
+const systemFonts = {
+  name: 'system-fonts',
+  enforce: 'pre',
+  transform: (code, id) => (/\/node_modules\/graphiql\/dist\/style\.css/.test(id) ? code.replaceAll(/@font-face\s*\{[^}]*\}/g, '') : null),
+};
+
 export default defineConfig({
   root: webDirectory,
   base: '/playground/',
-  plugins: [englishTexts, react(), compression({ include: /\.(css|js|ttf)$/, algorithms: [brotli, 'gzip'], logLevel: 'silent' }), packages],
+  plugins: [
+    englishTexts,
+    systemFonts,
+    react(),
+    compression({ include: /\.(css|js|ttf)$/, algorithms: [brotli, 'gzip'], logLevel: 'silent' }),
+    packages,
+  ],
   worker: { format: 'es', plugins: () => [noStreams, packages] },
   build: {
     outDir: resolve(import.meta.dirname, '../../dist.next/playground-web'),

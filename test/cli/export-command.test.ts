@@ -251,6 +251,14 @@ describe('an operator who exports', () => {
     });
   });
 
+  test('gets a list also where nothing takes the words beside it', async () => {
+    const full = openSync('/dev/full', 'w');
+    const child = startCommand(files.environment, ['organization', 'list'], ['ignore', 'pipe', full]);
+    const [stdout, [status]] = await Promise.all([text(child.stdout!), once(child, 'close') as Promise<[number | null]>]);
+    closeSync(full);
+    expect([status, stdout]).toEqual([0, expect.stringContaining('NAME')]);
+  });
+
   test.each([
     ['a start that is no date', { start: '2024-02-30' }, misused('--start: "2024-02-30" is no day of the calendar')],
     ['an end that is no date', { end: 'today' }, misused('--end: "today" is not a date: write YYYY-MM-DD, such as "2026-01-31"')],

@@ -5,7 +5,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { drainMsOf } from '../../src/cli/drain-time';
-import { ConfigError, readConfig, settings } from '../../src/config';
+import { ConfigError, isSecretSetting, readConfig, settings } from '../../src/config';
 import { errorTable, requestFaultTable } from '../../src/errors';
 import { withoutDatabase } from '../support/command';
 import { createTestDatabase, databaseSettings } from '../support/database';
@@ -40,6 +40,13 @@ describe('an operator', () => {
   test('finds every setting in the documents, with its default and meaning', () => {
     expect(tableOf(readDocument('docs/settings.md'), 'name')).toEqual(
       Object.entries(settings).map(([name, { fallback, meaning }]) => [name, fallback, meaning]),
+    );
+  });
+
+  test('finds every secret in the documents', () => {
+    const [, sentence] = /\n(`.*`) are secrets\./.exec(readDocument('docs/settings.md'))!;
+    expect([...sentence!.matchAll(/`(\w+)`/g)].map(([, name]) => name!).sort()).toEqual(
+      Object.keys(settings).filter(isSecretSetting).sort(),
     );
   });
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync, mkdtempSync } from 'node:fs';
-import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Client } from 'pg';
@@ -58,12 +58,21 @@ async function runEncrypted(url: string, words: readonly string[]): Promise<Comm
 
 test('an operator encrypts a backup, and nobody restores it without the passphrase', async () => {
   const file = at('encrypted.backup');
-  await writeFile(at('passphrase'), `${PASSPHRASE}\n`);
-  await succeed(gateway.source, ['backup', file, '--encrypt', '--passphrase-file', at('passphrase')]);
+  await writeFile(at('passphrase'), `${PASSPHRASE}\n`, { mode: 0o644 });
+  const encrypting = ['backup', file, '--encrypt', '--passphrase-file', at('passphrase')];
+  expect(await runCommand(gateway.source, encrypting)).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('every account of this machine may read or change it') as string,
+  });
+  await chmod(at('passphrase'), 0o600);
+  await succeed(gateway.source, encrypting);
   const content = await readFile(file);
   expect(content.toString('latin1').startsWith('age-encryption.org/v1\n-> scrypt ')).toBe(true);
   expect(await runCommand(gateway.source, ['verify', file], 'another passphrase\n')).toEqual(
     failed('The passphrase is not that of the backup, or its first bytes were changed'),
+  );
+  expect(await runCommand(gateway.source, ['verify', file], '')).toEqual(
+    failed(`No passphrase was given: ${file} is encrypted, and --passphrase-file names its file`),
   );
   expect(await succeed(gateway.source, ['verify', file], `${PASSPHRASE}\n`)).toContain(`${file} restores to the database of `);
   const broken = failed('The backup is not whole: its encryption is broken');

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -116,6 +116,24 @@ test('the licenses and the bill of materials name each package of the bundle and
   expect(purls.filter((purl) => !installed(purl)).sort()).toEqual([...names].sort());
   expect(purls.filter(installed).length).toBe(5);
   expect(bill.components.filter(({ licenses = [] }) => licenses.length === 0)).toEqual([]);
+});
+
+test('the only font of the page is the one of the icons, whose license is there', () => {
+  // A checkout keeps the files of former builds, which nothing names any more.
+  const page = join(PACKAGE, 'dist/playground-web');
+  const assets = new Set(readdirSync(join(page, 'assets')));
+  const texts = new Map<string, string>();
+  const follow = (name: string, path: string): void => {
+    texts.set(name, readFileSync(path, 'utf8'));
+    const named = [...texts.get(name)!.matchAll(/[\w-]+\.(?:js|css)\b/g)].map(([each]) => each);
+    for (const each of named) if (assets.has(each) && !texts.has(each)) follow(each, join(page, 'assets', each));
+  };
+  follow('index.html', join(page, 'index.html'));
+  const styles = [...texts].flatMap(([name, text]) => (name.endsWith('.css') ? [text] : [])).join('');
+  const fonts = [...styles.matchAll(/@font-face\s*\{[^}]*font-family:([^;]+);/g)].map(([, family]) => family);
+  expect([...new Set(fonts)]).toEqual(['codicon']);
+  const notices = readFileSync(join(PACKAGE, 'dist/third-party-notices.txt'), 'utf8');
+  expect(notices).toMatch(/codicon\.ttf.*\nLicense: CC-BY-4\.0\n\nCreative Commons Attribution 4\.0 International/);
 });
 
 test('a build fails when two versions of one package are in it, or when a package that may be there twice is there once', async () => {

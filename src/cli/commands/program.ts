@@ -184,8 +184,9 @@ export async function runProgram(
   const chosen = words.find((word, position) => !word.startsWith('-') && word !== HELP && words[position - 1] !== SETTINGS_FILE);
   let complaint = '';
   const writeErr = (text: string): void => void (isJson ? (complaint += text) : terminal.errors.write(text));
-  // The last write below throws the output's error; without this listener the error would end the process before.
+  // The last write below throws the output's error; without these listeners an error would end the process before its work is done.
   terminal.output.on('error', () => undefined);
+  terminal.errors.on('error', () => undefined);
   try {
     for (const [name, { description, load }] of Object.entries(commands)) {
       const isNeeded = chosen === name || chosen === COMPLETIONS;

@@ -172,6 +172,7 @@ export class FileResolver {
     const granted = isSummary ? member : await access.authorizeReport();
     if (Object.keys(read()).length > 0 && (await access.caller.isBoundToReports()))
       throw new InputError('this provision opens the report with its saved values alone');
+    if (!areTexts && typeof (read().period ?? '') !== 'string') throw new InputError('period must be text');
     const { dates, others } = parsePeriod(read(), REPORT_DATES, findDates);
     if (dates) assertTakesPeriod(this.documents.variableNames(query));
     if (!areTexts) this.documents.assertVariables(query, Object.keys(others));

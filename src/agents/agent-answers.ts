@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { parse, visit } from 'graphql';
 import { numberOf } from '../data/postgres/version-stamp';
 import type { LinkService } from '../domain/access/link-service';
 import type { ReadRange } from '../domain/audit/audit-service';
@@ -80,7 +79,7 @@ export class AgentAnswers {
       return this.ofFile(await files.savedReport(source.report.name, { read: () => given, areTexts: false }, context), call);
     }
     const document = { query: source.query, variables: values };
-    if (!source.isFile) return ofDocument(call.run(document), pageInfosOf(source.query));
+    if (!source.isFile) return ofDocument(call.run(document), source.pageInfos);
     return this.ofFile(await files.document(document, context), call);
   }
 
@@ -201,17 +200,6 @@ async function ofDocument(run: DocumentRun, pageInfos: ReadonlySet<string>): Pro
   } finally {
     await run.close();
   }
-}
-
-/** The names under which a document asks for the places of its pages. */
-function pageInfosOf(query: string): ReadonlySet<string> {
-  const names = new Set<string>();
-  visit(parse(query), {
-    Field({ name, alias }) {
-      if (name.value === 'pageInfo') names.add((alias ?? name).value);
-    },
-  });
-  return names;
 }
 
 /** A list of which an agent gets the first rows alone. */

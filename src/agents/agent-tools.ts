@@ -23,7 +23,7 @@ export interface AgentTool {
 type ToolSource =
   | { readonly kind: 'report'; readonly report: SavedReport }
   /** With `isFile`, the document asks for all lines of a report and for nothing else. */
-  | { readonly kind: 'document'; readonly query: string; readonly isFile: boolean };
+  | { readonly kind: 'document'; readonly query: string; readonly isFile: boolean; readonly pageInfos: ReadonlySet<string> };
 
 interface ToolParts {
   readonly savedReports: SavedReportService;
@@ -78,7 +78,7 @@ function toDocumentTools({ documents, toFacts }: ToolParts): AgentTool[] {
     return !facts || (isStream && facts.fields.length > 1) ? [] : [{ query, facts, isFile: isStream }];
   });
   const names = new Set<string>();
-  return found.map(({ query, isFile, facts: { name, fields, input } }) => {
+  return found.map(({ query, isFile, facts: { name, fields, pageInfos, input } }) => {
     // The first document of a name keeps it, whatever others come later.
     const isUnclear = name === '' || names.has(name) || name.length + 'query_'.length > MAX_NAME_LENGTH;
     names.add(name);
@@ -87,7 +87,7 @@ function toDocumentTools({ documents, toFacts }: ToolParts): AgentTool[] {
       title: name === '' ? 'Trusted document' : name,
       description: `${name === '' ? 'A trusted document' : `The trusted document ${name}`}, which asks for ${[...new Set(fields)].join(', ')}.`,
       input,
-      source: { kind: 'document', query, isFile },
+      source: { kind: 'document', query, isFile, pageInfos },
     };
   });
 }

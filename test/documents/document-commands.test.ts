@@ -59,7 +59,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'npx prisma@7.10.0': 'check-drift.ts',
   'npm run check': 'the run of the checks',
   'docker build -t deposit-gateway .': 'newcomer.test.ts',
-  'docker run -d --name gateway -p 4000:4000 -v gateway-data:/data deposit-gateway': 'newcomer.test.ts',
+  'docker run -d --name gateway -p 4000:4000 -v gateway-data:/data --shm-size 256m deposit-gateway': 'newcomer.test.ts',
   'docker run --rm -e DATABASE_URL=postgresql://gateway:secret@db:5432/gateway deposit-gateway migrate': 'document-links.test.ts',
   'docker run -d --name gateway-own-postgres -p 4000:4000 -e DATABASE_URL=postgresql://gateway:secret@db:5432/gateway deposit-gateway':
     'document-links.test.ts',

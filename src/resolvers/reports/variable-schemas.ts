@@ -8,6 +8,7 @@ import {
   OperationTypeNode,
   parse,
   typeFromAST,
+  visit,
   type DocumentNode,
   type FragmentDefinitionNode,
   type GraphQLInputType,
@@ -36,6 +37,8 @@ export interface QueryFacts {
   readonly name: string;
   /** The names of its root fields as often as it selects them, those of fragments included. */
   readonly fields: readonly string[];
+  /** The names under which it asks for the places of pages. */
+  readonly pageInfos: ReadonlySet<string>;
   readonly input: ObjectSchema;
 }
 
@@ -69,7 +72,17 @@ export function toQueryFacts(schema: GraphQLSchema, text: string, given: readonl
     if (isNonNullType(type) && !defaultValue && !given.includes(variable.name.value)) required.push(variable.name.value);
   }
   const fields = rootFields(selectionSet, document, new Set());
-  return { name: name?.value ?? '', fields, input: toObjectSchema(properties, required) };
+  return { name: name?.value ?? '', fields, pageInfos: pageInfosOf(document), input: toObjectSchema(properties, required) };
+}
+
+function pageInfosOf(document: DocumentNode): ReadonlySet<string> {
+  const names = new Set<string>();
+  visit(document, {
+    Field({ name, alias }) {
+      if (name.value === 'pageInfo') names.add((alias ?? name).value);
+    },
+  });
+  return names;
 }
 
 /** The fields of a selection and of its fragments. A fragment counts once: its fields are the same wherever it is spread. */

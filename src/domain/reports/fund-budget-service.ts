@@ -31,6 +31,13 @@ export interface NewFundBudget {
   readonly replaces: number | null;
 }
 
+/** The one who saves a budget: a user or a provision by GraphQL, or an operator. */
+interface BudgetSaver {
+  readonly name: string | null;
+  /** Undefined for an operator. */
+  readonly user?: ChangingUser;
+}
+
 /** Keeps what the funds of an organization are to receive in a fiscal year. */
 export class FundBudgetService {
   constructor(
@@ -55,7 +62,7 @@ export class FundBudgetService {
   async save(
     organizationId: number,
     { startDate, funds, replaces }: NewFundBudget,
-    saver: { readonly name: string | null; readonly user: ChangingUser },
+    saver: BudgetSaver,
   ): Promise<FundBudget> {
     assertFirstDay(startDate);
     if (funds.length > MAX_BUDGET_FUNDS) throw new InputError(`funds has ${funds.length} funds; the limit is ${MAX_BUDGET_FUNDS}`, 'funds');
@@ -111,7 +118,7 @@ function assertFirstDay(startDate: LocalDate): void {
 
 function refuse(found: SavedFundBudget | null): never {
   const fault = found
-    ? `number ${found.number} was saved by ${found.savedBy ?? 'nobody by name'} at ${found.savedAt.toISOString()}`
+    ? `number ${found.number} was saved by ${found.savedBy ?? 'the command line'} at ${found.savedAt.toISOString()}`
     : 'none is saved';
   throw new AppError('BUDGET_CONFLICT', { fault, argument: 'replaces' });
 }

@@ -128,24 +128,6 @@ export const reportDefinitions = {
     period: 'last-month',
     pending: 'WITH',
   },
-  board: {
-    title: 'Summary for the board',
-    answers: 'How does the year go, on a sheet to hand over?',
-    grain: 'a fund with its own shares of the gifts',
-    rows: 'groups',
-    isSheet: true,
-    groupBy: ['DESIGNATION'],
-    // It counts new and lapsed donors.
-    isPersonal: true,
-    offersNames: true,
-    filters: ['state'],
-    needs: 'period',
-    period: 'fiscal-year-to-date',
-    compare: 'last-year',
-    // What is pending stands beside the sums.
-    pending: 'WITHOUT',
-    hasFixedPending: true,
-  },
   'bank-tie-out': {
     title: 'Bank tie-out',
     answers: 'Which deposits are on the bank statement, net of fees?',
@@ -238,6 +220,24 @@ export const reportDefinitions = {
     pending: 'WITH',
     top: { field: 'TRANSACTION_AMOUNT', limits: [50, 100, 500, 1000] },
     opens: 'deposit',
+  },
+  board: {
+    title: 'Summary for the board',
+    answers: 'How does the year go, on a sheet to hand over?',
+    grain: 'a fund with its own shares of the gifts',
+    rows: 'groups',
+    isSheet: true,
+    groupBy: ['DESIGNATION'],
+    // It counts new and lapsed donors.
+    isPersonal: true,
+    offersNames: true,
+    filters: ['state'],
+    needs: 'period',
+    period: 'fiscal-year-to-date',
+    compare: 'last-year',
+    // What is pending stands beside the sums.
+    pending: 'WITHOUT',
+    hasFixedPending: true,
   },
   gifts: {
     title: 'Gifts, line by line',

@@ -28,6 +28,7 @@ import { findObstacle } from './data/schema/migrations';
 import type { ReplicaFigures } from './data/reading/replica';
 import { Replicas } from './data/reading/replicas';
 import type { QueueFigures, ReportQueue } from './data/reading/report-queue';
+import { FundBudgetStore } from './data/reports/fund-budget-store';
 import { JournalAccountStore } from './data/reports/journal-account-store';
 import { JournalStore } from './data/reports/journal-store';
 import { SavedReportStore } from './data/reports/saved-report-store';
@@ -65,6 +66,7 @@ import { RightsAudit } from './domain/audit/rights-audit';
 import { UsageCounter, type UnwrittenUsage } from './domain/access/usage-counter';
 import { UsageService } from './domain/access/usage-service';
 import { UserService } from './domain/access/user-service';
+import { FundBudgetService } from './domain/reports/fund-budget-service';
 import { JournalAccountService } from './domain/reports/journal-account-service';
 import { JournalService } from './domain/reports/journal-service';
 import { SavedReportService } from './domain/reports/saved-report-service';
@@ -86,6 +88,7 @@ export interface Services {
   readonly audit: AuditService;
   readonly journals: JournalService;
   readonly journalAccounts: JournalAccountService;
+  readonly fundBudgets: FundBudgetService;
   readonly savedReports: SavedReportService;
   readonly budgets: BudgetService;
   readonly links: LinkService;
@@ -273,6 +276,7 @@ export function createServices(
     audit,
     journals,
     journalAccounts,
+    fundBudgets: new FundBudgetService(new FundBudgetStore(database), rights),
     savedReports,
     budgets: new BudgetService(new CostStore(database, config.COST_PER_MINUTE, createMemory), config.COST_PER_MINUTE),
     links: new LinkService(keys, config.DOWNLOAD_LINK_MINUTES),

@@ -40,6 +40,9 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON "saved_report" TO deposit_gateway_servin
 -- The accounts of the journal: each saving is a row, and stays.
 GRANT SELECT, INSERT ON "journal_accounts" TO deposit_gateway_serving;
 
+-- The budgets of the funds: each saving is a row, and stays.
+GRANT SELECT, INSERT ON "fund_budget" TO deposit_gateway_serving;
+
 -- Webhooks: read with the keys that sign, and brought on. The receiver and its key are the owner's alone.
 GRANT SELECT ON "webhook" TO deposit_gateway_serving;
 GRANT UPDATE ("acknowledged_version", "heartbeat_at", "message_id", "message_version", "message_at", "attempts", "failures",

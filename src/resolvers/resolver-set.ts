@@ -5,6 +5,7 @@ import type { PeriodService } from '../domain/reports/period-service';
 import type { DepositChangeService } from '../domain/reports/deposit-change-service';
 import type { DepositDetailService } from '../domain/reports/deposit-detail-service';
 import type { DepositSummaryService } from '../domain/reports/deposit-summary-service';
+import type { FundBudgetService } from '../domain/reports/fund-budget-service';
 import type { JournalAccountService } from '../domain/reports/journal-account-service';
 import type { LinkService } from '../domain/access/link-service';
 import type { SavedReportService } from '../domain/reports/saved-report-service';
@@ -20,6 +21,7 @@ import { DesignationResolver } from './books/designation-resolver';
 import { DataVersionResolver } from './books/data-version-resolver';
 import { DonorResolver } from './books/donor-resolver';
 import { ErrorCodeResolver } from './error-code-resolver';
+import { FundBudgetResolver } from './reports/fund-budget-resolver';
 import { JournalAccountResolver } from './reports/journal-account-resolver';
 import { LineRecordResolver } from './reports/line-record-resolver';
 import { NodeResolver } from './node-resolver';
@@ -35,6 +37,7 @@ interface ResolverServices {
   readonly depositDetails: DepositDetailService;
   readonly books: BookService;
   readonly depositSummaries: DepositSummaryService;
+  readonly fundBudgets: FundBudgetService;
   readonly journalAccounts: JournalAccountService;
   readonly links: LinkService;
   readonly periods: PeriodService;
@@ -51,6 +54,7 @@ export function createResolvers({
   depositChanges,
   depositDetails,
   depositSummaries,
+  fundBudgets,
   journalAccounts,
   links,
   periods,
@@ -62,6 +66,7 @@ export function createResolvers({
     authentication: new AuthenticationResolver(),
     depositChanges: new DepositChangeResolver(depositChanges, depositSummaries, books),
     depositDetails: new DepositDetailResolver(depositDetails, depositSummaries, books),
+    fundBudgets: new FundBudgetResolver(fundBudgets),
     journalAccounts: new JournalAccountResolver(journalAccounts),
     lineRecords: new LineRecordResolver(),
     depositSummary: new DepositSummaryResolver(depositSummaries, books),
@@ -88,6 +93,7 @@ export const resolverClasses: Readonly<Record<keyof ResolverSet, ClassType>> = {
   authentication: AuthenticationResolver,
   depositChanges: DepositChangeResolver,
   depositDetails: DepositDetailResolver,
+  fundBudgets: FundBudgetResolver,
   journalAccounts: JournalAccountResolver,
   lineRecords: LineRecordResolver,
   depositSummary: DepositSummaryResolver,

@@ -48,10 +48,15 @@ beforeAll(async () => {
   const theirs = await createOrganization(gateway.services);
   await importLines(gateway.services, theirs, earlierBook('theirs'));
   for (const [of, organization] of Object.entries({ ours, theirs })) {
-    const { periods, journalAccounts } = gateway.services;
+    const { periods, journalAccounts, fundBudgets } = gateway.services;
     const account = `${CANARY}-${of}`;
     const funds = [{ designationId: 3, account }];
     await journalAccounts.save(organization.id, { bank: account, fees: account, funds }, { name: 'ada' });
+    await fundBudgets.save(
+      organization.id,
+      { startDate: '2024-01-01', funds: [{ designationId: 3, amount: '1.00' }], replaces: null },
+      { name: 'ada' },
+    );
     const close = () =>
       periods.close({ ...organization, timeZone: 'UTC', fiscalYearStart: 1 }, '2024-01-31', `${CANARY}-${of}`, { name: 'ada' });
     await close();
@@ -129,11 +134,11 @@ const PERSONAL_FIELDS = [
 ];
 const GUARDED_TYPES = [
   ...['Donor', 'DepositChangeConnection', 'DepositDetail', 'DepositDetailConnection', 'DonorConnection', 'SavedReport'],
-  'JournalAccounts',
+  ...['JournalAccounts', 'FundBudget'],
 ];
 /**
  * Personal fields: all of a donor and of the report's lines, free texts, digests, and files, which may be named after a donor. The accounts of
- * the journal are guarded as they are. The test names them once more on purpose. The money digest is for every member.
+ * the journal and the budgets are guarded as they are. The test names them once more on purpose. The money digest is for every member.
  */
 const isPersonal = (type: string, field: string): boolean => GUARDED_TYPES.includes(type) || PERSONAL_FIELDS.includes(`${type}.${field}`);
 

@@ -32,7 +32,7 @@ const INNER_ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
       ['.', 'docs'],
       ['editors'],
       ['reports'],
-      ['home', 'bank'],
+      ['home', 'bank', 'board'],
       ['choices', 'charts', 'dialogs'],
       ['tables'],
       ['rows'],

@@ -28,6 +28,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
     `query: ${JSON.stringify(`{ depositSummary(${PERIOD.join(', ')}, groupBy: [DAY, DESIGNATION]) { groups(first: 1000) { nodes { all { lines } } } } }`)}`,
   ],
   'Query.depositChanges': [...PERIOD, 'from: { version: 1 }'],
+  'Query.fundBudget': ['startDate: "2024-01-01"', 'through: "2024-12-31"'],
   'DepositChangeConnection.summaryBefore': ['groupBy: [DAY, DESIGNATION]', COMPARED],
   'DepositChangeConnection.summaryAfter': ['groupBy: [DAY, DESIGNATION]', COMPARED],
   'DepositDetailConnection.summary': ['groupBy: [DAY, DESIGNATION]', COMPARED],

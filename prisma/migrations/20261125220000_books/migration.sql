@@ -209,6 +209,19 @@ CREATE TABLE journal_accounts (
   PRIMARY KEY (organization_id, number)
 );
 
+-- The budgets of the funds
+
+-- A row for each saving. That of a fiscal year with the greatest number is in force.
+CREATE TABLE fund_budget (
+  organization_id INTEGER NOT NULL REFERENCES organization (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  start_date DATE NOT NULL,
+  number INTEGER NOT NULL,
+  saved_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+  saved_by TEXT,
+  funds JSONB NOT NULL,
+  PRIMARY KEY (organization_id, start_date, number)
+);
+
 -- The search of names
 
 -- Writes a text as its words: small letters without accents, one space between words, no apostrophes. A word ends at every character that is

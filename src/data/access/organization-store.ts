@@ -42,7 +42,7 @@ export interface DeletedRows {
 const TABLES = [
   ...['deposit_line', 'closed_month', 'period_close', 'erased_donor', 'data_version', 'allocation', 'transaction'],
   ...['deposit', 'donor', 'designation'],
-  ...['audit_record', 'saved_report', 'journal_accounts', 'v2_usage', 'provision', 'user'],
+  ...['audit_record', 'saved_report', 'journal_accounts', 'fund_budget', 'v2_usage', 'provision', 'user'],
 ] as const;
 
 /**

@@ -4,6 +4,7 @@ import { MAX_REPORT_PARAMETERS, MAX_SAVED_REPORTS } from '../../domain/reports/s
 import { errorTable, requestFaultTable } from '../../errors';
 import { countPossibleGroups, type GroupBy } from '../../formats/line-groups';
 import { changeClasses } from '../../values/change-classes';
+import { MAX_BUDGET_FUNDS } from '../../values/budget-limits';
 import { MAX_JOURNAL_FUNDS } from '../../values/journal-layouts';
 import { MAX_NODES } from '../../resolvers/node-resolver';
 
@@ -11,6 +12,7 @@ import { MAX_NODES } from '../../resolvers/node-resolver';
 export const listBounds: Readonly<Record<string, number>> = {
   'DepositChangeConnection.classes': changeClasses.length,
   'ChangeDesignation.classes': changeClasses.length,
+  'FundBudget.funds': MAX_BUDGET_FUNDS,
   'JournalAccounts.funds': MAX_JOURNAL_FUNDS,
   'PeriodClose.months': MAX_CLOSED_MONTHS,
   'Query.errorCodes': Object.keys(errorTable).length + Object.keys(requestFaultTable).length,

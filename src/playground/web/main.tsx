@@ -15,6 +15,7 @@ import './look/report.css';
 import './look/bank.css';
 import './look/dialogs.css';
 import './look/home.css';
+import './look/board.css';
 import './look/editors.css';
 
 const app = document.getElementById('app');

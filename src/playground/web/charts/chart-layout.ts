@@ -147,7 +147,8 @@ function layOutColumns(chart: DrawnChart, width: number, { measure, writeNumber 
   const ticks = toTicks(min, max);
   const start = ticks.reduce((most, tick) => Math.max(most, measure(writeNumber(tick))), 0) + GAP;
   const [low, high] = [Math.min(min, ticks[0]!), Math.max(max, ticks.at(-1)!)];
-  const scale = UPRIGHT_HEIGHT / (high - low);
+  const upright = chart.height ?? UPRIGHT_HEIGHT;
+  const scale = upright / (high - low);
   const toY = (value: number): number => LINE / 2 + (high - value) * scale;
   const step = (width - start) / chart.rows.length;
   const shapes: Shape[] = ticks.flatMap((tick): Shape[] => [
@@ -167,9 +168,9 @@ function layOutColumns(chart: DrawnChart, width: number, { measure, writeNumber 
       }
     });
     if (at % every === 0 && x + labelWidth <= width)
-      shapes.push({ kind: 'text', x, y: LINE / 2 + UPRIGHT_HEIGHT + LINE, text: label, anchor: 'start', isMuted: true });
+      shapes.push({ kind: 'text', x, y: LINE / 2 + upright + LINE, text: label, anchor: 'start', isMuted: true });
   });
-  return { shapes, height: UPRIGHT_HEIGHT + LINE * 2 };
+  return { shapes, height: upright + LINE * 2 };
 }
 
 /** Three to seven round numbers between two ends. */

@@ -7,6 +7,8 @@ export interface DrawnChart {
   readonly series: readonly ChartSeries[];
   /** True for many parts of time, which stand side by side. Their values are read one at a time. */
   readonly isUpright?: boolean;
+  /** The height of upright bars in pixels, where a sheet has less room for them than a page. */
+  readonly height?: number;
   /** The part of the axis that is drawn, for bars that do not begin at zero. */
   readonly range?: { readonly min: number; readonly max: number };
   /** Decides how the values are written. */

@@ -11,6 +11,7 @@ import {
   donorChoices,
   donorChoiceOf,
   groupTitles,
+  nameChoices,
   pendingChoices,
   type DateBasis,
   type FilterName,
@@ -115,6 +116,7 @@ export function proposeTitle(choices: ReportChoices, nameOf: Names['nameOf']): s
     ...(differs('compare') ? [`against ${describeComparison(choices.compare)}`] : []),
     ...(differs('limit') ? [String(choices.limit)] : []),
     ...(differs('addresses') ? ['with addresses'] : []),
+    ...(differs('donorNames') ? ['with names'] : []),
   ];
   return toTitle(
     begin.join(', '),
@@ -135,6 +137,7 @@ export function describeChoices(choices: ReportChoices, nameOf: Names['nameOf'])
     ...(splitBy ? [`Divided by: ${groupTitles[choices.splitBy]}`] : []),
     ...(choices.limit > 0 ? [`The ${String(choices.limit)} largest`] : []),
     ...(choices.addresses === 'WITH' ? [`Addresses: ${addressChoices.WITH}`] : []),
+    ...(choices.donorNames === 'WITH' ? [`Names of donors: ${nameChoices.WITH}`] : []),
     ...toConditions(choices, nameOf).map(({ text }) => text),
   ];
 }
@@ -232,9 +235,11 @@ export function toPrintLines({ choices, period, compared, currency }: PlannedPer
 export function describeFetched({ choices, compared }: PlannedPeriods): string[] {
   return [
     ...(choices.state === '' ? [] : [`The books are those ${describeState(choices.state, writeValue)}, whenever somebody asks.`]),
-    ...(compared && !donorChoiceOf(choices.who).isCompared
-      ? ['This page compares the period with another one. Programs get the figures of the period alone.']
-      : []),
+    ...(definitionOf(choices.report).isSheet
+      ? ['This page is a sheet. Programs get what each fund received in the period.']
+      : compared && !donorChoiceOf(choices.who).isCompared
+        ? ['This page compares the period with another one. Programs get the figures of the period alone.']
+        : []),
     ...(choices.limit > 0
       ? [`This page has the ${String(choices.limit)} largest. Programs get all of the period, in the order of the books.`]
       : []),

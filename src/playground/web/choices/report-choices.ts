@@ -9,12 +9,14 @@ import {
   isComparable,
   isDateBasis,
   isDonorChoice,
+  isNameChoice,
   isPendingChoice,
   isReport,
   type AddressChoice,
   type DateBasis,
   type DonorChoiceName,
   type FilterName,
+  type NameChoice,
   type PendingChoice,
   type ReportId,
 } from './report-definitions';
@@ -54,6 +56,8 @@ export interface ReportChoices extends Conditions {
   /** The least sum of a donor's gifts; empty while none is chosen. */
   readonly givenMin: string;
   readonly addresses: AddressChoice;
+  /** Whether a sheet names the donors of its largest gifts. */
+  readonly donorNames: NameChoice;
   readonly splitBy: GroupBy | 'NONE';
   /** The most rows; 0 stands for all. */
   readonly limit: number;
@@ -91,6 +95,7 @@ export function findLack({ report, donor, since, who, givenMin, period }: Report
   const { needs } = definitionOf(report);
   if (needs === 'donor' && donor === undefined) return needs;
   if (needs === 'since' && since === '') return needs;
+  if (needs === 'period' && period === 'all-time') return needs;
   const lack = donorChoiceOf(who).needs;
   return (lack === 'givenMin' && givenMin === '') || (lack === 'period' && period === 'all-time') ? lack : undefined;
 }
@@ -113,10 +118,10 @@ export function chooseDonors(choices: ReportChoices, who: DonorChoiceName): Repo
 
 /** The choices with which a report begins. */
 export function defaultChoices(report: ReportId): ReportChoices {
-  const { period, dateBasis = 'DEPOSIT_DATE', pending, splitBy, top } = definitionOf(report);
+  const { period, dateBasis = 'DEPOSIT_DATE', pending, compare = 'off', splitBy, top } = definitionOf(report);
   const rows = { splitBy: splitBy?.[0] ?? 'NONE', limit: top?.limits[0] ?? 0 } as const;
-  const donors = { who: 'everybody', givenMin: '', addresses: 'WITHOUT' } as const;
-  return { ...noConditions, report, period, dateBasis, pending, compare: 'off', ...donors, ...rows };
+  const donors = { who: 'everybody', givenMin: '', addresses: 'WITHOUT', donorNames: 'WITHOUT' } as const;
+  return { ...noConditions, report, period, dateBasis, pending, compare, ...donors, ...rows };
 }
 
 /**
@@ -163,6 +168,7 @@ export function toAddress(choices: ReportChoices, unread?: URLSearchParams): str
     'who',
     'givenMin',
     'addresses',
+    'donorNames',
     'splitBy',
     'giftDateFrom',
     'giftDateTo',
@@ -189,7 +195,7 @@ export function readAddress(hash: string): ReportChoices | undefined {
   const [report = '', query = ''] = hash.slice(PREFIX.length).split('?', 2);
   if (!isReport(report)) return undefined;
   const before = defaultChoices(report);
-  const { splitBy, top, hasFixedDates, hasFixedPending, choosesDonors, filters } = definitionOf(report);
+  const { splitBy, top, hasFixedDates, hasFixedPending, choosesDonors, offersNames, filters } = definitionOf(report);
   const offered = (name: FilterName, values: string[]): string[] => (filters.includes(name) ? values : []);
   const parameters = new URLSearchParams(query);
   const text = <Text extends string>(name: string, fallback: Text, isFit: (value: string) => boolean): Text => {
@@ -209,6 +215,7 @@ export function readAddress(hash: string): ReportChoices | undefined {
     who,
     ...(who === 'at-least' && { givenMin: text('givenMin', '', isLeast) }),
     ...(choosesDonors && { addresses: text('addresses', before.addresses, isAddressChoice) }),
+    ...(offersNames && { donorNames: text('donorNames', before.donorNames, isNameChoice) }),
     splitBy: text('splitBy', before.splitBy, (value) => splitBy?.some((each) => each === value) ?? false),
     limit: top?.limits.includes(limit) ? limit : before.limit,
     funds: offered('funds', parameters.getAll('fund')).filter(isId).map(Number),

@@ -37,6 +37,11 @@ export const addressChoices = { WITHOUT: 'left out', WITH: 'for letters' } as co
 export type AddressChoice = keyof typeof addressChoices;
 export const isAddressChoice = (value: string): value is AddressChoice => Object.hasOwn(addressChoices, value);
 
+/** The ways to have the names of donors on a sheet for others, in words. */
+export const nameChoices = { WITHOUT: 'left out', WITH: 'shown' } as const;
+export type NameChoice = keyof typeof nameChoices;
+export const isNameChoice = (value: string): value is NameChoice => Object.hasOwn(nameChoices, value);
+
 /** The ways to divide a report, in words. */
 export const groupTitles: Readonly<Record<GroupBy | 'NONE', string>> = {
   NONE: 'Not divided',
@@ -72,20 +77,26 @@ export interface ReportDefinition {
    * books. `versions`: the changes of the books.
    */
   readonly rows: 'groups' | 'lines' | 'changes' | 'versions';
+  /** True for figures of several kinds on one sheet of paper, whose groups programs get as rows. */
+  readonly isSheet?: boolean;
   /** The groupings that the report always has. */
   readonly groupBy: readonly GroupBy[];
   /** The groupings of which the person may add one; the first is the default. `NONE` adds none. */
   readonly splitBy?: readonly (GroupBy | 'NONE')[];
   /** True when donors' names are added for those who may read them. */
   readonly namesDonors?: boolean;
+  /** True for a sheet that names donors only where somebody asks for it. */
+  readonly offersNames?: boolean;
   /** True for a report of donors, which is offered only to those who may read them. */
   readonly isPersonal?: boolean;
   /** True for a report whose donors are chosen by what they gave, and may have their addresses. */
   readonly choosesDonors?: boolean;
   readonly filters: readonly FilterName[];
   /** A condition that must be given before the report runs. */
-  readonly needs?: FilterName;
+  readonly needs?: FilterName | 'period';
   readonly period: PeriodName;
+  /** The comparison that the report always has. */
+  readonly compare?: 'last-year';
   /** The date that the period goes by when the form begins; that of the deposit when it is missing. */
   readonly dateBasis?: DateBasis;
   /** True for a report that goes by the date of the deposit alone. */
@@ -210,6 +221,24 @@ export const reportDefinitions = {
     top: { field: 'TRANSACTION_AMOUNT', limits: [50, 100, 500, 1000] },
     opens: 'deposit',
   },
+  board: {
+    title: 'Summary for the board',
+    answers: 'How does the year go, on a sheet to hand over?',
+    grain: 'a fund with its own shares of the gifts',
+    rows: 'groups',
+    isSheet: true,
+    groupBy: ['DESIGNATION'],
+    // It counts new and lapsed donors.
+    isPersonal: true,
+    offersNames: true,
+    filters: ['state'],
+    needs: 'period',
+    period: 'fiscal-year-to-date',
+    compare: 'last-year',
+    // What is pending stands beside the sums.
+    pending: 'WITHOUT',
+    hasFixedPending: true,
+  },
   gifts: {
     title: 'Gifts, line by line',
     answers: 'What are all the lines, with donors and memos?',
@@ -267,6 +296,6 @@ export const isComparable = ({ rows, groupBy, hasFixedPending }: ReportDefinitio
 
 /** True for a report whose rows make a chart. Single gifts are too many, and none of them tells anything beside the others. */
 export const hasChart = (report: ReportId): boolean => {
-  const { rows, groupBy } = definitionOf(report);
-  return rows === 'changes' || (rows === 'groups' && !groupBy.includes('TRANSACTION'));
+  const { rows, groupBy, isSheet } = definitionOf(report);
+  return rows === 'changes' || (rows === 'groups' && !isSheet && !groupBy.includes('TRANSACTION'));
 };

@@ -8,7 +8,16 @@ import { PeriodPicker } from './period-picker';
 import { CompareField } from './compare-field';
 import { DonorsField } from './donors-field';
 import type { ReportChoices } from './report-choices';
-import { addressChoices, dateBases, definitionOf, donorChoices, groupTitles, isComparable, pendingChoices } from './report-definitions';
+import {
+  addressChoices,
+  dateBases,
+  definitionOf,
+  donorChoices,
+  groupTitles,
+  isComparable,
+  nameChoices,
+  pendingChoices,
+} from './report-definitions';
 import type { Names } from './report-names';
 
 interface ReportFormProps {
@@ -26,7 +35,7 @@ interface ReportFormProps {
 /** The choices of a report: its period, what it is compared with, its conditions and how it is divided. */
 export function ReportForm({ provision, now, timeZone, readsDonors, choices, names, onChange }: ReportFormProps) {
   const definition = definitionOf(choices.report);
-  const { rows, filters, needs, splitBy, top, choosesDonors, hasFixedDates, hasFixedPending } = definition;
+  const { rows, filters, needs, splitBy, top, choosesDonors, offersNames, hasFixedDates, hasFixedPending } = definition;
   if (rows === 'versions') return null;
   const set = (change: Partial<ReportChoices>): void => onChange({ ...choices, ...change });
   return (
@@ -43,7 +52,8 @@ export function ReportForm({ provision, now, timeZone, readsDonors, choices, nam
       <PeriodPicker period={choices.period} now={now} onChange={(period) => set({ period })} />
       {choosesDonors && <DonorsField {...{ choices, onChange }} />}
       <FilterBar
-        {...{ provision, choices, needs, names, timeZone, onChange }}
+        {...{ provision, choices, names, timeZone, onChange }}
+        needs={needs === 'period' ? undefined : needs}
         today={now.today}
         // A report of one donor has a field of its own for the donor.
         filters={filters.filter((name) => name !== 'donor' || (readsDonors && needs !== 'donor'))}
@@ -59,6 +69,14 @@ export function ReportForm({ provision, now, timeZone, readsDonors, choices, nam
       )}
       {choosesDonors && (
         <ChoiceField label="Addresses" choices={addressChoices} value={choices.addresses} onChange={(addresses) => set({ addresses })} />
+      )}
+      {offersNames && (
+        <ChoiceField
+          label="Names of donors"
+          choices={nameChoices}
+          value={choices.donorNames}
+          onChange={(donorNames) => set({ donorNames })}
+        />
       )}
       {splitBy && (
         <ChoiceField

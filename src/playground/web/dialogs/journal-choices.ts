@@ -51,7 +51,8 @@ export async function fetchAccounts(provision: string): Promise<Accounts> {
 
 type FundName = NonNullable<FundNamesQuery['designations']>['nodes'][number];
 
-async function fetchFundNames(provision: string, after: string | null = null): Promise<FundName[]> {
+/** Reads the names of all funds in the newest books. */
+export async function fetchFundNames(provision: string, after: string | null = null): Promise<FundName[]> {
   const { designations } = await askGateway<FundNamesQuery>(provision, { query: fundNamesQuery, variables: { after } });
   if (!designations) return [];
   const { nodes, pageInfo } = designations;

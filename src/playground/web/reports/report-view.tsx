@@ -2,6 +2,9 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { Disclosure, DisclosurePanel, Button, Heading, type Key } from 'react-aria-components';
 import { ALL_TIME } from '../../../values/dates';
 import { findToday, isPeriodName } from '../../../values/periods';
+import { BoardSheet } from '../board/board-sheet';
+import { SheetActions } from '../board/sheet-actions';
+import { toReading, useBoard } from '../board/use-board';
 import { copyText } from '../look/clipboard';
 import type { KeptTie } from '../bank/use-bank-tie';
 import { JournalDialog } from '../dialogs/journal-dialog';
@@ -28,7 +31,7 @@ import { useNames } from '../choices/report-names';
 import { SavedActions } from '../dialogs/saved-actions';
 import { isChangedFrom, toSavedChoices, toSavedContent } from './saved-choices';
 import { StateNote } from './state-note';
-import { planReport, useReport, type ReportPlan, type ReportResult } from './use-report';
+import { explainState, planReport, useReport, type ReportPlan, type ReportResult } from './use-report';
 
 interface ReportViewProps {
   readonly provision: string;
@@ -71,7 +74,7 @@ export function ReportView({
   onConflict,
   onShowGraphql,
 }: ReportViewProps) {
-  const { title, answers, rows, tiesToBank } = definitionOf(choices.report);
+  const { title, answers, rows, tiesToBank, isSheet = false } = definitionOf(choices.report);
   const readsDonors = mayReadDonors(viewer);
   const maySave = readsDonors && rows !== 'versions';
   // A page may stay open over midnight: the next render plans “last month” anew, like the dates that the form shows. The day is that of the
@@ -93,7 +96,15 @@ export function ReportView({
     ...(donors !== undefined ? [donors] : isChanged ? [] : [answers]),
     ...describeCurrency(currency),
   ];
-  const { state, run, stop } = useReport(plan, { provision, client, onSessionChange });
+  const report = useReport(isSheet ? undefined : plan, { provision, client, onSessionChange });
+  const readSheet = useMemo(
+    () => (isSheet && plan ? toReading(provision, plan, (error) => explainState(error, provision, plan)) : undefined),
+    [isSheet, provision, plan],
+  );
+  const board = useBoard(readSheet, onSessionChange);
+  const { run, stop } = isSheet ? board : report;
+  const { state } = report;
+  const noted = isSheet ? board.state : state;
   const result = state.kind === 'done' ? state.result : state.kind === 'running' ? state.begun : undefined;
   const named = { fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] };
   const names = useNames(provision, named, state.kind === 'done' ? state.result.table : undefined);
@@ -148,6 +159,15 @@ export function ReportView({
               lost={toLost}
             />
           )}
+          {isSheet && plan?.period.endDate !== undefined && (
+            <SheetActions
+              {...{ provision, fiscalYearStart }}
+              endDate={plan.period.endDate}
+              mayChange={mayClose(viewer)}
+              isReady={board.state.kind === 'done'}
+              onSaved={run}
+            />
+          )}
           {plan && readsDonors && tiesToBank && (
             <JournalDialog
               {...{ provision, timeZone }}
@@ -160,7 +180,7 @@ export function ReportView({
           <button type="button" onClick={() => void share()}>
             Copy link
           </button>
-          {state.kind === 'running' ? (
+          {noted.kind === 'running' ? (
             <button type="button" onClick={stop}>
               Stop
             </button>
@@ -196,9 +216,20 @@ export function ReportView({
         )}
         <span ref={setNoticeSlot} className="slot" />
       </NoticeLine>
-      {state.kind !== 'done' && !result && (
+      {plan && board.state.kind === 'done' && (
+        <FaultBoundary part="The sheet" resetKeys={[board.state]}>
+          <BoardSheet
+            {...{ plan, timeZone, now }}
+            title={saved?.title ?? title}
+            organization={viewer.organization}
+            figures={board.state.figures}
+          />
+        </FaultBoundary>
+      )}
+      {noted.kind !== 'done' && !result && (
         <StateNote
-          {...{ title, state }}
+          {...{ title }}
+          state={noted}
           onTryAgain={run}
           lack={findLack(choices)}
           lines={plan ? toPrintLines(plan, viewer.organization) : []}

@@ -27,7 +27,7 @@ const lackTexts: Readonly<Record<Lack, string>> = {
   donor: 'Choose a donor: type a part of the name, in any order of first and last name.',
   since: 'Choose the state to compare with: a day, a change of the books, or a file that you took.',
   givenMin: 'Type the least sum of a donor’s gifts.',
-  period: 'Choose a period that begins and ends. In all time, nobody gave before it.',
+  period: 'Choose a period that begins and ends. All time has no year before it.',
 };
 
 /** Says how many rows have come, such as “Reading… 8,000 of 40,000 rows”. */

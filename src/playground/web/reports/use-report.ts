@@ -15,6 +15,7 @@ import historyQuery from '../queries/history.graphql?raw';
 import { findLack, type ReportChoices } from '../choices/report-choices';
 import { columnsOf, toFileNames, type ReportColumn } from './report-columns';
 import { readLate, type LateState } from './late-changes';
+import { toBoardDocument } from '../board/board-figures';
 import { definitionOf, donorChoices, hasComparedRows } from '../choices/report-definitions';
 import { toDocument, type ReportDocument } from './report-document';
 import { countRows, findBridge, findFigures, type ChangeBridge, type ReportFigures } from './report-figures';
@@ -78,7 +79,8 @@ export function planReport(choices: ReportChoices, now: ReportDay, readsDonors: 
     ofBoth && donorChoices[choices.who].isCompared
       ? ofBoth
       : toDocument(plain, { ...parts, compareWith: undefined, columns: columnsOf(plain, readsDonors) });
-  const document = ofBoth ?? fileDocument;
+  const document =
+    definitionOf(choices.report).isSheet && compared ? toBoardDocument({ ...parts, choices, compared }) : (ofBoth ?? fileDocument);
   return {
     choices,
     today: now.today,

@@ -33,6 +33,12 @@ export function addUp(values: Iterable<Cell | undefined>): string | undefined {
   return writeDecimal({ digits: known.reduce((sum, decimal) => sum + atScale(decimal, scale), 0n), scale });
 }
 
+/** Takes a number from another one exactly. */
+export function subtract(from: string, value: string): string {
+  const negative = value.startsWith('-') ? value.slice(1) : `-${value}`;
+  return addUp([from, negative])!;
+}
+
 /** Sorts numbers exactly, the largest first, and those that are unknown last. */
 export function largestFirst(one: string | undefined, other: string | undefined): number {
   const [first, second] = [readDecimal(one ?? null), readDecimal(other ?? null)];

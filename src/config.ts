@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { OperatorError } from './errors';
 import { isHostName, isNetwork, isOrigin, isPostgresUrl, toHostName, toPageAddress, withoutBrackets } from './values/addresses';
 import { instantForms, toInstant } from './values/dates';
+import { isMailAddress, toMailServer } from './values/mail-addresses';
 import { isForwarded, isHeaderName } from './values/header-names';
 import { decodeUtf8, mayBeMisread } from './values/utf8';
 
@@ -295,6 +296,34 @@ export const settings = {
     fallback: 'off',
     meaning: 'Lets webhooks lead to private addresses, such as 10.0.0.7 and localhost, also by http',
   },
+  SMTP_URL: {
+    schema: z
+      .string()
+      .refine(
+        (value) => toMailServer(value) !== undefined,
+        `expected a URL like smtps://user:password@mail.example.org or smtp://mail.example.org:587; ${PASSWORD_RULE}`,
+      )
+      .or(z.literal('')),
+    fallback: '',
+    meaning:
+      'Mail server for reports on a schedule: smtps:// for TLS from the start, smtp:// for STARTTLS, without which nothing is sent unless ?tls=none follows; empty sends none',
+    isSecret: true,
+  },
+  MAIL_FROM: {
+    schema: z.string().refine(isMailAddress, 'expected an address like reports@example.org').or(z.literal('')),
+    fallback: '',
+    meaning: 'Sender of the mails, such as reports@example.org',
+  },
+  MAIL_ATTACHMENT_KILOBYTES: {
+    schema: wholeNumber(0, 100_000),
+    fallback: '10000',
+    meaning: 'Longest file that a mail has attached; the mail of a longer one has a link',
+  },
+  PLAYGROUND_URL: {
+    schema: page.or(none),
+    fallback: '',
+    meaning: 'Address of the Playground as browsers reach it, such as https://gifts.example.org/playground, for links in mails',
+  },
   SOURCE_PROVISION: { schema: z.string(), fallback: '', meaning: 'Provision of the old service that sync reads', isSecret: true },
   SOURCE_COOKIE: { schema: z.string(), fallback: '', meaning: 'Session cookie of the old service, as name=value', isSecret: true },
 } as const satisfies Record<string, Setting>;
@@ -353,12 +382,17 @@ function findMissing({
   DATABASE_ENGINE,
   ADMIN_TOKEN,
   ADMIN_PORT,
+  SMTP_URL,
+  MAIL_FROM,
+  PLAYGROUND_URL,
 }: Config): string[] {
   const needed = [
     { name: 'OWNER_DATABASE_URL', isMissing: OWNER_DATABASE_URL !== '' && DATABASE_URL === '', other: 'DATABASE_URL' },
     { name: 'DATABASE_REPLICA_URLS', isMissing: DATABASE_REPLICA_URLS.length > 0 && DATABASE_URL === '', other: 'DATABASE_URL' },
     { name: 'DATABASE_ENGINE=citus', isMissing: DATABASE_ENGINE === 'citus' && DATABASE_URL === '', other: 'DATABASE_URL' },
     { name: 'ADMIN_TOKEN', isMissing: ADMIN_TOKEN !== '' && ADMIN_PORT === undefined, other: 'ADMIN_PORT' },
+    { name: 'SMTP_URL', isMissing: SMTP_URL !== '' && MAIL_FROM === '', other: 'MAIL_FROM' },
+    { name: 'SMTP_URL', isMissing: SMTP_URL !== '' && PLAYGROUND_URL === undefined, other: 'PLAYGROUND_URL' },
   ];
   return needed.filter(({ isMissing }) => isMissing).map(({ name, other }) => `${name}: expected ${other} beside it`);
 }

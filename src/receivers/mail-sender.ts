@@ -88,6 +88,8 @@ function toFailure({ code = '', responseCode = 0, command, message }: SmtpError)
   if (responseCode === TOO_LARGE || (code === 'EMESSAGE' && command === 'MAIL FROM'))
     return { failure: 'the message is too large for the mail server', kind: 'too large' };
   if (isOfMessage) return { failure: `the mail server answers ${responseCode}`, kind: responseCode >= 500 ? 'permanent' : 'passing' };
-  const failure = CERTIFICATE_FAULT.test(message) ? 'the certificate of the mail server is not valid' : (FAILURES[code] ?? 'the mail server fails');
+  const failure = CERTIFICATE_FAULT.test(message)
+    ? 'the certificate of the mail server is not valid'
+    : (FAILURES[code] ?? 'the mail server fails');
   return { failure, kind: 'passing' };
 }

@@ -24,7 +24,7 @@ const TLS = join(__dirname, 'tls');
 /** A mail server on this machine, of the package smtp-server. */
 export class MailServer {
   readonly mails: TakenMail[] = [];
-  /** The sessions that are open, and those that have waited for an answer that does not come. */
+  /** The sessions that wait for an answer that does not come. */
   stalled = 0;
   private readonly sockets = new Set<Socket>();
   /** Says at which step the next session fails, and by which status; undefined for one that succeeds. */
@@ -55,12 +55,17 @@ export class MailServer {
         else done(failAt('recipient', id));
       },
       onData: (stream, { id, envelope }, done) => {
+        // A connection that ends within a message takes the message with it.
+        stream.on('error', () => undefined);
         if (plans.get(id)?.step === 'dropped') return mailServer.drop();
-        void buffer(stream).then((content) => {
-          const error = failAt('message', id);
-          if (!error) mailServer.mails.push(toMail(content.toString(), envelope));
-          done(error);
-        });
+        void buffer(stream).then(
+          (content) => {
+            const error = failAt('message', id);
+            if (!error) mailServer.mails.push(toMail(content.toString(), envelope));
+            done(error);
+          },
+          () => undefined,
+        );
       },
     });
     server.on('error', () => undefined);
@@ -78,13 +83,13 @@ export class MailServer {
     return (this.server.server.address() as AddressInfo).port;
   }
 
-  get sessions(): number {
-    return this.sockets.size;
-  }
-
   /** The settings of a gateway that sends by this server. */
   get settings(): Readonly<Record<string, string>> {
-    return { SMTP_URL: `smtp://127.0.0.1:${this.port}?tls=none`, MAIL_FROM: 'reports@example.org', PLAYGROUND_URL: 'https://gifts.example.org/playground' };
+    return {
+      SMTP_URL: `smtp://127.0.0.1:${this.port}?tls=none`,
+      MAIL_FROM: 'reports@example.org',
+      PLAYGROUND_URL: 'https://gifts.example.org/playground',
+    };
   }
 
   /** Closes all connections, whatever is under way. */
@@ -101,7 +106,13 @@ export class MailServer {
 function toMail(content: string, { mailFrom, rcptTo }: { mailFrom: unknown; rcptTo: readonly { address: string }[] }): TakenMail {
   const { headers, body } = readPart(content);
   const boundary = /boundary="([^"]+)"/.exec(headers['content-type']!)?.[1];
-  const [text, file] = boundary === undefined ? [{ headers, body }] : body.split(`--${boundary}`).slice(1, 3).map((part) => readPart(part.slice(2)));
+  const [text, file] =
+    boundary === undefined
+      ? [{ headers, body }]
+      : body
+          .split(`--${boundary}`)
+          .slice(1, 3)
+          .map((part) => readPart(part.slice(2)));
   return {
     id: headers['message-id']!,
     from: (mailFrom as { address: string }).address,
@@ -119,8 +130,13 @@ interface Part {
 
 function readPart(content: string): Part {
   const end = content.indexOf('\r\n\r\n');
-  const lines = content.slice(0, end).replaceAll(/\r\n[ \t]+/g, ' ').split('\r\n');
-  const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+  const lines = content
+    .slice(0, end)
+    .replaceAll(/\r\n[ \t]+/g, ' ')
+    .split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
   return { headers, body: content.slice(end + 4) };
 }
 
@@ -128,6 +144,9 @@ function decode({ headers, body }: Part): string {
   const coding = headers['content-transfer-encoding'];
   if (coding === 'base64') return Buffer.from(body, 'base64').toString();
   if (coding !== 'quoted-printable') return body.replaceAll('\r\n', '\n');
-  const bytes = body.replaceAll('=\r\n', '').replaceAll('\r\n', '\n').replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  const bytes = body
+    .replaceAll('=\r\n', '')
+    .replaceAll('\r\n', '\n')
+    .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
   return Buffer.from(bytes, 'latin1').toString();
 }

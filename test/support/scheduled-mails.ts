@@ -70,13 +70,24 @@ export function openScheduledMails(settings: Readonly<Record<string, string>> = 
     },
     saveReport: async (title = 'Gifts', query = LINES) => {
       const found = await gateway.services.savedReports.find(organization.id, 'gifts');
-      const report = { name: 'gifts', title, query, variables: {}, period: 'last-month', updatedBy: null, replaces: found?.updatedAt } as const;
+      const report = {
+        name: 'gifts',
+        title,
+        query,
+        variables: {},
+        period: 'last-month',
+        updatedBy: null,
+        replaces: found?.updatedAt,
+      } as const;
       await gateway.services.savedReports.save(organization.id, report, DOCUMENTS);
     },
     schedule: (given) => {
       const calendar = { ...organization, timeZone: 'UTC', fiscalYearStart: 1 };
       const schedule = { report: 'gifts', cron: '0 8 * * *', period: 'yesterday', format: 'FILE', recipients: ['ada'], ...given } as const;
-      return gateway.services.schedules.save(calendar, schedule, DOCUMENTS, { ...BY_USER, caller: { ...BY_USER.caller, organizationId: organization.id } });
+      return gateway.services.schedules.save(calendar, schedule, DOCUMENTS, {
+        ...BY_USER,
+        caller: { ...BY_USER.caller, organizationId: organization.id },
+      });
     },
     addUser: async (username, email = `${username}@example.org`, grants = [REPORT_PRIVILEGE]) => {
       await gateway.services.users.create({ organization: organization.name, username, password: PASSWORD, grants });
@@ -98,7 +109,13 @@ export function openScheduledMails(settings: Readonly<Record<string, string>> = 
 export async function importDailyGifts({ gateway, organization }: ScheduledMails, days: number): Promise<void> {
   const lines = Array.from({ length: days }, (_, day) => {
     const date = new Date(Date.now() + (day - 2) * 86_400_000).toISOString().slice(0, 10);
-    return v2Line({ deposit_id: `${day}`, transaction_id: `P${day}`, allocation_id: `P${day}-A`, transaction_date: date, deposit_date: date });
+    return v2Line({
+      deposit_id: `${day}`,
+      transaction_id: `P${day}`,
+      allocation_id: `P${day}-A`,
+      transaction_date: date,
+      deposit_date: date,
+    });
   });
   await importLines(gateway.services, organization, lines);
 }

@@ -39,7 +39,14 @@ export function scheduleCommand(context: () => CommandContext): Command {
       const { terminal, json } = context();
       const list = await withServices(context(), ({ schedules }) => schedules.listMails(null, id, last));
       const rows = list.map(({ dueAt, recipient, startDate, endDate, state, attempts, nextAttemptAt, sentAs, dataVersion, failure }) => [
-        ...[time(dueAt), toPrintable(recipient), `${startDate} to ${endDate}`, state, sentAs ?? '', dataVersion === null ? '' : String(dataVersion)],
+        ...[
+          time(dueAt),
+          toPrintable(recipient),
+          `${startDate} to ${endDate}`,
+          state,
+          sentAs ?? '',
+          dataVersion === null ? '' : String(dataVersion),
+        ],
         ...[String(attempts), time(nextAttemptAt), failure ?? ''],
       ]);
       const header = ['DUE', 'RECIPIENT', 'PERIOD', 'STATE', 'FORM', 'VERSION', 'ATTEMPTS', 'NEXT ATTEMPT', 'REASON'];
@@ -48,7 +55,10 @@ export function scheduleCommand(context: () => CommandContext): Command {
   const changes = {
     pause: ['pauses a schedule', 'is paused'],
     resume: ['lets a paused schedule go on with its next time', 'goes on'],
-    sendNow: ['sends the period of now to all recipients, also where it was sent already', 'is sent by a gateway that serves this database'],
+    sendNow: [
+      'sends the period of now to all recipients, also where it was sent already',
+      'is sent by a gateway that serves this database',
+    ],
     delete: ['deletes a schedule with its log', 'is deleted'],
   } as const satisfies Partial<Record<keyof Services['schedules'], readonly [description: string, done: string]>>;
   for (const [method, [description, done]] of Object.entries(changes) as [keyof typeof changes, (typeof changes)[keyof typeof changes]][]) {

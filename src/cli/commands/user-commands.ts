@@ -114,7 +114,13 @@ export function userCommand(context: () => CommandContext): Command {
     .action(async ({ organization }: { organization: string }) => {
       const { terminal, json } = context();
       const list = await withServices(context(), ({ users }) => users.list(organization));
-      const result = list.map(({ username, privileges, email, createdAt, disabledAt }) => ({ username, privileges, email, createdAt, disabledAt }));
+      const result = list.map(({ username, privileges, email, createdAt, disabledAt }) => ({
+        username,
+        privileges,
+        email,
+        createdAt,
+        disabledAt,
+      }));
       const rows = result.map((row) => [row.username, row.email ?? '', day(row.disabledAt), row.privileges.join(' ')]);
       printResult(terminal, json, result, formatTable(['USERNAME', 'E-MAIL', 'DISABLED', 'PRIVILEGES'], rows));
     });

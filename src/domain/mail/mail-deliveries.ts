@@ -16,7 +16,12 @@ export interface MailSignals {
   /** Called when a schedule is paused, because nobody may get its mails any more. */
   readonly onPaused: (schedule: { readonly organization: number; readonly schedule: string }) => void;
   /** Called with each failure of a mail. */
-  readonly onFailed: (mail: { readonly organization: number; readonly mail: string; readonly reason: string; readonly isOver: boolean }) => void;
+  readonly onFailed: (mail: {
+    readonly organization: number;
+    readonly mail: string;
+    readonly reason: string;
+    readonly isOver: boolean;
+  }) => void;
   /** Called with the first failure of the database after a success. */
   readonly onDatabaseFault: (error: unknown) => void;
 }
@@ -121,8 +126,7 @@ export class MailDeliveries {
     const saved = await savedReports.get(mail.organizationId, mail.report);
     const document = toReportDocument({ ...saved, period: mail.period }, () => ({ startDate: mail.startDate, endDate: mail.endDate }));
     assertTakesPeriod(reports.variableNames(document.query));
-    const send = (limit: number): Promise<MailFailure | undefined> =>
-      this.send(mail, saved.title, document, { reports, limit, stopping });
+    const send = (limit: number): Promise<MailFailure | undefined> => this.send(mail, saved.title, document, { reports, limit, stopping });
     const limit = mail.format === 'FILE' ? maxBytes : 0;
     const failure = await send(limit);
     return failure?.kind === 'too large' && limit > 0 ? send(0) : failure;

@@ -65,7 +65,12 @@ export class ScheduleService {
   }
 
   /** Saves a schedule, whose next time is after now. Throws INVALID_PARAMETERS with the fault, and NOT_FOUND. */
-  async save(calendar: Calendar, { id: given, ...schedule }: ScheduleToSave, documents: ReportDocuments, user: ChangingUser): Promise<ScheduleRow> {
+  async save(
+    calendar: Calendar,
+    { id: given, ...schedule }: ScheduleToSave,
+    documents: ReportDocuments,
+    user: ChangingUser,
+  ): Promise<ScheduleRow> {
     if (!this.isOn) throw new InputError('this gateway sends no mails: its operator has set no mail server');
     const { report, period, recipients } = schedule;
     const earlier = given === undefined ? undefined : await this.get(calendar.id, given);
@@ -80,7 +85,8 @@ export class ScheduleService {
     }
     const known = await this.listRecipients(calendar.id);
     const unknown = recipients.find((name) => !known.includes(name));
-    if (unknown !== undefined) throw new InputError(`recipients: ${unknown} is no user with the privilege of the report and an address`, 'recipients');
+    if (unknown !== undefined)
+      throw new InputError(`recipients: ${unknown} is no user with the privilege of the report and an address`, 'recipients');
     if (!earlier && (await this.list(calendar.id)).length >= MAX_SCHEDULES) {
       throw new InputError(`there are ${MAX_SCHEDULES} schedules already; delete one first`);
     }

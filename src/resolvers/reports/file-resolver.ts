@@ -221,7 +221,12 @@ export class FileResolver {
     return { ...receipt, digest: null, ...(entry.tellsDonors && { fileSha256: null, bytes: null }) };
   }
 
-  private async lines(query: FileQuery, granted: Pick<SystemAccess, 'organization'>, context: FileReader, follow?: Follow): Promise<FileSource> {
+  private async lines(
+    query: FileQuery,
+    granted: Pick<SystemAccess, 'organization'>,
+    context: FileReader,
+    follow?: Follow,
+  ): Promise<FileSource> {
     if (query.changes) return this.changes(query, query.changes, granted, context, follow);
     const { depositDetails } = this.services;
     const narrowed = toNarrowedLineSet(granted.organization.id, query.lines);
@@ -305,7 +310,11 @@ export class FileResolver {
     throw new InputError('since: these are other books than those that were followed: begin with an export again');
   }
 
-  private async summary(query: FileQuery, granted: Pick<MemberAccess, 'organization' | 'mayReadDonors'>, context: FileReader): Promise<FileSource> {
+  private async summary(
+    query: FileQuery,
+    granted: Pick<MemberAccess, 'organization' | 'mayReadDonors'>,
+    context: FileReader,
+  ): Promise<FileSource> {
     const { access, books } = context;
     const { mayReadDonors } = granted;
     const grouping = toGrouping(query);

@@ -38,7 +38,10 @@ export class FileMailedReports implements MailedReports {
       const { rows, totals } = await file.readTotals(template);
       const count = new FileCount();
       const content = await readUpTo(maxBytes, count.toPieces(head, rows, tail));
-      const { startDate, endDate, pending } = { ...lineSet, ...(query.changes ? { ...ALL_TIME, pending: 'WITH' as const } : daysOf(query)) };
+      const { startDate, endDate, pending } = {
+        ...lineSet,
+        ...(query.changes ? { ...ALL_TIME, pending: 'WITH' as const } : daysOf(query)),
+      };
       const { lines, digest = null, moneyDigest = null } = totals;
       return {
         range: { startDate, endDate, pending, conditions: namesOfConditions(query) },
@@ -82,5 +85,9 @@ function toNamedTotals({ rows, all, digest, moneyDigest }: FileTotals, currency:
           ['Shares not known', all.byAllocation.unknown],
         ] as const);
   const digests = Object.entries({ Digest: digest, 'Money digest': moneyDigest });
-  return [['Rows of the file', rows], ...figures, ...digests.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))];
+  return [
+    ['Rows of the file', rows],
+    ...figures,
+    ...digests.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
+  ];
 }

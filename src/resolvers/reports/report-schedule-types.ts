@@ -73,7 +73,9 @@ export class ReportMailing {
   @Field(() => Boolean, { description: 'True where the gateway has a mail server. Otherwise nothing is sent.' })
   isOn!: boolean;
 
-  @Field(() => [String], { description: 'Usernames of those who may get mails: they hold the privilege of the report and have an address.' })
+  @Field(() => [String], {
+    description: 'Usernames of those who may get mails: they hold the privilege of the report and have an address.',
+  })
   recipients!: readonly string[];
 
   @Field(() => [ReportSchedule], { description: 'The schedules, by report, at most 200.' })
@@ -112,7 +114,10 @@ export class ReportMail implements MailRow {
   @Field(() => GraphQLISODateTime, { nullable: true, description: 'Time at which the mail server took it; null before.' })
   sentAt!: Date | null;
 
-  @Field(() => mailFormatEnum, { nullable: true, description: 'Form in which it left; null before. A file that is too long leaves as a link.' })
+  @Field(() => mailFormatEnum, {
+    nullable: true,
+    description: 'Form in which it left; null before. A file that is too long leaves as a link.',
+  })
   sentAs!: MailFormat | null;
 
   @Field(() => String, { nullable: true, description: 'Reason why the newest attempt failed, or why nothing is sent.' })

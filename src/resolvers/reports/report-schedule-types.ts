@@ -1,4 +1,5 @@
-import { Field, Float, GraphQLISODateTime, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { GraphQLSafeInt } from 'graphql-scalars';
+import { Field, GraphQLISODateTime, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import type { MailRow, MailState } from '../../data/mail/mail-store';
 import type { ScheduleRow } from '../../data/mail/schedule-store';
 import type { ScheduleToSave } from '../../domain/mail/schedule-service';
@@ -123,7 +124,7 @@ export class ReportMail implements MailRow {
   @Field(() => String, { nullable: true, description: 'Reason why the newest attempt failed, or why nothing is sent.' })
   failure!: string | null;
 
-  @Field(() => Float, { nullable: true, description: 'Number of the data version that it was of; null before it was sent.' })
+  @Field(() => GraphQLSafeInt, { nullable: true, description: 'Number of the data version that it was of; null before it was sent.' })
   dataVersion!: number | null;
 }
 

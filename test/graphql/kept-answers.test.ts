@@ -388,6 +388,6 @@ test('each root field is known to read the books alone, or something else too', 
   expect(others.sort()).toEqual([
     ...['auditRecords', 'authenticatedTestSession', 'authenticatedTestSystem', 'depositDetails', 'errorCodes', 'journalAccounts'],
     ...['node', 'nodes'],
-    ...['provision', 'receipts', 'reportFile', 'savedReports', 'viewer'],
+    ...['provision', 'receipts', 'reportFile', 'reportMailing', 'reportMails', 'savedReports', 'viewer'],
   ]);
 });

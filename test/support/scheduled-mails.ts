@@ -3,6 +3,7 @@ import type { ScheduleRow } from '../../src/data/mail/schedule-store';
 import type { ScheduleToSave } from '../../src/domain/mail/schedule-service';
 import { createSchema } from '../../src/graphql/schema';
 import { SchemaReportDocuments } from '../../src/resolvers/reports/report-documents';
+import type { Services } from '../../src/services';
 import { REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { startServe, type ServeProcess } from './command';
 import { createOrganization, importLines, PASSWORD, startGateway, v2Line, type TestGateway, type TestOrganization } from './gateway';
@@ -10,10 +11,14 @@ import { MailServer } from './mail-server';
 import { until } from './until';
 
 const DOCUMENTS = new SchemaReportDocuments(createSchema());
-const BY_USER = { caller: { organizationId: 0, username: 'ada', provisionLabel: null, provisionStart: null }, address: '127.0.0.1' };
-export const LINES = `query Gifts($startDate: LocalDate!, $endDate: LocalDate!) {
+const LINES = `query Gifts($startDate: LocalDate!, $endDate: LocalDate!) {
   depositDetails(startDate: $startDate, endDate: $endDate) { transactionId donorLastName amount }
 }`;
+
+/** Settings by which schedules can be saved, and nothing is sent. */
+export const MAIL_SETTINGS = {
+  ...{ SMTP_URL: 'smtp://127.0.0.1:1?tls=none', MAIL_FROM: 'reports@example.org', PLAYGROUND_URL: 'https://gifts.example.org/playground' },
+};
 
 /** Gateways that send mails by a mail server of the test, over one database whose clock the test may put forward. */
 export interface ScheduledMails {
@@ -23,7 +28,7 @@ export interface ScheduledMails {
   /** Starts a gateway that sends. */
   readonly serve: (settings?: Readonly<Record<string, string>>) => Promise<ServeProcess>;
   /** Saves the report `gifts` with a title. */
-  readonly saveReport: (title?: string, query?: string) => Promise<void>;
+  readonly saveReport: (title?: string) => Promise<void>;
   readonly schedule: (given?: Partial<ScheduleToSave>) => Promise<ScheduleRow>;
   readonly addUser: (username: string, email?: string, grants?: string[]) => Promise<void>;
   /** Sends a schedule's report at once, and waits until no mail of it waits. Returns the log. */
@@ -68,27 +73,8 @@ export function openScheduledMails(settings: Readonly<Record<string, string>> = 
       serving.push(each);
       return each;
     },
-    saveReport: async (title = 'Gifts', query = LINES) => {
-      const found = await gateway.services.savedReports.find(organization.id, 'gifts');
-      const report = {
-        name: 'gifts',
-        title,
-        query,
-        variables: {},
-        period: 'last-month',
-        updatedBy: null,
-        replaces: found?.updatedAt,
-      } as const;
-      await gateway.services.savedReports.save(organization.id, report, DOCUMENTS);
-    },
-    schedule: (given) => {
-      const calendar = { ...organization, timeZone: 'UTC', fiscalYearStart: 1 };
-      const schedule = { report: 'gifts', cron: '0 8 * * *', period: 'yesterday', format: 'FILE', recipients: ['ada'], ...given } as const;
-      return gateway.services.schedules.save(calendar, schedule, DOCUMENTS, {
-        ...BY_USER,
-        caller: { ...BY_USER.caller, organizationId: organization.id },
-      });
-    },
+    saveReport: (title) => saveGiftsReport(gateway.services, organization, title),
+    schedule: (given) => saveSchedule(gateway.services, organization, given),
     addUser: async (username, email = `${username}@example.org`, grants = [REPORT_PRIVILEGE]) => {
       await gateway.services.users.create({ organization: organization.name, username, password: PASSWORD, grants });
       await gateway.services.users.setEmail(organization.name, username, email);
@@ -103,6 +89,20 @@ export function openScheduledMails(settings: Readonly<Record<string, string>> = 
       await gateway.database.client.query(`UPDATE clock.shift SET by = by + $1::interval`, [interval]);
     },
   };
+}
+
+/** Saves the report `gifts`, whose query takes a period, in place of an earlier one. */
+export async function saveGiftsReport({ savedReports }: Services, { id }: TestOrganization, title = 'Gifts'): Promise<void> {
+  const found = await savedReports.find(id, 'gifts');
+  const report = { name: 'gifts', title, query: LINES, variables: {}, period: 'last-month', updatedBy: null } as const;
+  await savedReports.save(id, { ...report, replaces: found?.updatedAt }, DOCUMENTS);
+}
+
+/** Saves a schedule of the report `gifts` to the organization's user, who must have an address. */
+export function saveSchedule({ schedules }: Services, { id }: TestOrganization, given: Partial<ScheduleToSave> = {}): Promise<ScheduleRow> {
+  const schedule = { report: 'gifts', cron: '0 8 * * *', period: 'yesterday', format: 'FILE', recipients: ['ada'], ...given } as const;
+  const caller = { organizationId: id, username: 'ada', provisionLabel: null, provisionStart: null };
+  return schedules.save({ id, timeZone: 'UTC', fiscalYearStart: 1 }, schedule, DOCUMENTS, { caller, address: '127.0.0.1' });
 }
 
 /** Imports a gift of each of the last days, and some of the days that come. */

@@ -60,7 +60,10 @@ export class GatewayMetrics {
   ]);
 
   constructor(
-    private readonly services: Pick<Services, 'readFigures' | 'books' | 'imports' | 'syncs' | 'webhooks' | 'schedules' | 'usage' | 'findObstacle'>,
+    private readonly services: Pick<
+      Services,
+      'readFigures' | 'books' | 'imports' | 'syncs' | 'webhooks' | 'schedules' | 'usage' | 'findObstacle'
+    >,
     private readonly kind: 'gateway' | 'worker' = 'gateway',
   ) {
     collectDefaultMetrics({ register: this.registry });

@@ -65,7 +65,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   },
   schedule: {
     description: 'the schedules by which saved reports are mailed',
-    load: async () => (await import('./schedule-command')).scheduleCommand,
+    load: async () => (await import('./report-commands')).scheduleCommand,
   },
   compare: {
     description: 'asks an old and a new v2 service the same, and tells how their answers differ',

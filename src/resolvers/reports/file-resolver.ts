@@ -1,4 +1,3 @@
-import type { AuditEntry } from '../../data/audit/audit-store';
 import type { LineSet } from '../../data/books/line-set';
 import type { RequestBooks } from '../../data/books/request-books';
 import type { MemberAccess, RequestAccess } from '../../domain/access/access-service';
@@ -31,6 +30,7 @@ import type { LocalDate } from '../../values/dates';
 import { isUuid } from '../../values/ids';
 import type { Money } from '../../values/money';
 import { datesAt, type FindDates } from '../../values/periods';
+import { toReceipt, type Receipt } from './file-receipt';
 import type { SchemaReportDocuments } from './report-documents';
 import type { RequestContext } from '../request/request-context';
 
@@ -52,29 +52,6 @@ export interface FileSource {
   /** The file as the audit names it. */
   readonly facts: Pick<FileFacts, 'report' | 'tellsDonors'>;
 }
-
-/** An audit entry as the caller of its file sees it. */
-export type Receipt = Pick<
-  AuditEntry,
-  | 'id'
-  | 'username'
-  | 'report'
-  | 'format'
-  | 'startDate'
-  | 'endDate'
-  | 'pending'
-  | 'conditions'
-  | 'startedAt'
-  | 'finishedAt'
-  | 'outcome'
-  | 'bytes'
-  | 'fileSha256'
-  | 'lines'
-  | 'digest'
-  | 'moneyDigest'
-  | 'dataVersion'
-  | 'provision'
->;
 
 /** The control totals of a file. */
 export interface FileTotals {
@@ -379,28 +356,3 @@ const toFileTotals = ({ totals, ...digests }: LineFigures): FileTotals => ({
   all: totals,
   ...digests,
 });
-
-function toReceipt(entry: AuditEntry): Receipt {
-  const { id, username, report, format, startDate, endDate, pending, conditions, startedAt, finishedAt } = entry;
-  const { outcome, bytes, fileSha256, lines, digest, moneyDigest, dataVersion, provision } = entry;
-  return {
-    id,
-    username,
-    report,
-    format,
-    startDate,
-    endDate,
-    pending,
-    conditions,
-    startedAt,
-    finishedAt,
-    outcome,
-    bytes,
-    fileSha256,
-    lines,
-    digest,
-    moneyDigest,
-    dataVersion,
-    provision,
-  };
-}

@@ -37,7 +37,7 @@ const asUser = async (username: string) => ({
 
 test('a user with the privilege of the report saves a schedule, and the audit has it', async () => {
   const user = await asUser('ada');
-  const saved = await graphql(gateway.url, SAVE, user, { input });
+  const saved = await graphql(gateway.url, SAVE, { ...user, variables: { input } });
   expect(saved.body).toEqual({
     data: { saveReportSchedule: { schedule: { id: expect.any(String) as string, report: 'gifts', pausedAt: null } } },
   });
@@ -57,17 +57,19 @@ test('whoever lacks the privilege reads and changes nothing, and a server change
     [clerk, 'PRIVILEGE_NOT_FOUND'],
     [server, 'NOT_LOGGED_IN'],
   ] as const) {
-    expect(codesOf(await graphql(gateway.url, SAVE, caller, { input }))).toEqual([code]);
-    for (const change of CHANGES) expect(codesOf(await graphql(gateway.url, change, caller, { id: foreign.id }))).toEqual([code]);
+    expect(codesOf(await graphql(gateway.url, SAVE, { ...caller, variables: { input } }))).toEqual([code]);
+    for (const change of CHANGES)
+      expect(codesOf(await graphql(gateway.url, change, { ...caller, variables: { id: foreign.id } }))).toEqual([code]);
   }
 });
 
 test('a schedule of another organization is not there', async () => {
   const user = await asUser('ada');
-  for (const change of CHANGES) expect(codesOf(await graphql(gateway.url, change, user, { id: foreign.id }))).toEqual(['NOT_FOUND']);
+  for (const change of CHANGES)
+    expect(codesOf(await graphql(gateway.url, change, { ...user, variables: { id: foreign.id } }))).toEqual(['NOT_FOUND']);
   const log = 'query ($id: ID!) { reportMails(schedule: $id) { id } }';
-  expect(codesOf(await graphql(gateway.url, log, user, { id: foreign.id }))).toEqual(['NOT_FOUND']);
-  expect(codesOf(await graphql(gateway.url, SAVE, user, { input: { ...input, id: foreign.id } }))).toEqual(['NOT_FOUND']);
+  expect(codesOf(await graphql(gateway.url, log, { ...user, variables: { id: foreign.id } }))).toEqual(['NOT_FOUND']);
+  expect(codesOf(await graphql(gateway.url, SAVE, { ...user, variables: { input: { ...input, id: foreign.id } } }))).toEqual(['NOT_FOUND']);
   expect(await gateway.services.schedules.listMails(null, foreign.id, 10)).toEqual([]);
 });
 

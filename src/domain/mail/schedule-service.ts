@@ -11,8 +11,8 @@ import { assertTakesPeriod, type ReportDocuments, type SavedReportService } from
 
 /** A schedule to save. */
 export interface ScheduleToSave extends Pick<ScheduleRow, 'report' | 'cron' | 'period' | 'format' | 'recipients'> {
-  /** The schedule that it takes the place of; undefined for a new one. */
-  readonly id?: string | undefined;
+  /** The schedule that it takes the place of; null for a new one. */
+  readonly id?: string | null | undefined;
 }
 
 type Calendar = OrganizationCalendar & { readonly id: number };
@@ -73,7 +73,7 @@ export class ScheduleService {
   ): Promise<ScheduleRow> {
     if (!this.isOn) throw new InputError('this gateway sends no mails: its operator has set no mail server');
     const { report, period, recipients } = schedule;
-    const earlier = given === undefined ? undefined : await this.get(calendar.id, given);
+    const earlier = given === undefined || given === null ? undefined : await this.get(calendar.id, given);
     if (earlier && earlier.report !== report) throw new InputError(`the schedule is of the report ${earlier.report}`, 'report');
     const saved = await this.parts.savedReports.find(calendar.id, report);
     if (!saved) throw new InputError(`there is no saved report ${report}`, 'report');

@@ -43,8 +43,7 @@ export class ReportScheduleResolver {
     @Info() { schema }: GraphQLResolveInfo,
   ): Promise<ReportSchedulePayload> {
     const { organization } = await context.access.authorizeSession(REPORT_PRIVILEGE);
-    const schedule = { ...input, id: input.id ?? undefined };
-    return { schedule: await this.service.save(organization, schedule, new SchemaReportDocuments(schema), await toUser(context)) };
+    return { schedule: await this.service.save(organization, input, new SchemaReportDocuments(schema), await toUser(context)) };
   }
 
   @Mutation(() => ReportSchedulePayload, {

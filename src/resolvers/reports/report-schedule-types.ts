@@ -131,7 +131,7 @@ export class ReportMail implements MailRow {
 @InputType({ description: 'A schedule to save.' })
 export class SaveReportScheduleInput implements ScheduleToSave {
   @Field(() => ID, { nullable: true, description: 'ID of the schedule that it takes the place of; null for a new one.' })
-  id?: string;
+  id?: string | null;
 
   @Field(() => String, { description: 'Name of the saved report. Its query must have the variables `startDate` and `endDate`.' })
   report!: string;

@@ -2,8 +2,7 @@ import { Cron } from 'croner';
 import { periodNames, type PeriodName } from './periods';
 
 /** The forms of a mailed report: its totals in the text alone, its file attached, or a link that asks for a login. */
-export const mailFormats = ['TOTALS', 'FILE', 'LINK'] as const;
-export type MailFormat = (typeof mailFormats)[number];
+export type MailFormat = 'TOTALS' | 'FILE' | 'LINK';
 
 /** The periods that a schedule may have. All time does not move, so that it would be mailed once. */
 export const movingPeriods: readonly PeriodName[] = periodNames.filter((name) => name !== 'all-time');

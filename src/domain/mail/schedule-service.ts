@@ -29,7 +29,7 @@ interface ScheduleParts {
 
 /** The most schedules of an organization, because one answer lists them all. */
 export const MAX_SCHEDULES = 200;
-export const MAX_RECIPIENTS = 50;
+const MAX_RECIPIENTS = 50;
 const MAX_CRON_LENGTH = 100;
 
 /** Manages the schedules by which saved reports are mailed, for users and operators. An operator makes a change that has no `user`. */

@@ -7,7 +7,7 @@ DECLARE
   -- A test compares both lists with schema.prisma.
   books CONSTANT text[] := ARRAY['designation', 'donor', 'deposit', 'transaction', 'allocation', 'deposit_line', 'data_version', 'period_close', 'erased_donor', 'closed_month'];
   -- Every request reads these, so they stay on the coordinator, where reading them takes no way over the network.
-  stay CONSTANT text[] := ARRAY['provision', 'user', 'session', 'known_address', 'audit_record', 'audit_chain', 'saved_report', 'journal_accounts', 'fund_budget', 'import_attempt', 'sync_state', 'v2_usage', 'webhook'];
+  stay CONSTANT text[] := ARRAY['provision', 'user', 'session', 'known_address', 'audit_record', 'audit_chain', 'saved_report', 'journal_accounts', 'fund_budget', 'import_attempt', 'sync_state', 'v2_usage', 'webhook', 'report_schedule', 'schedule_recipient'];
   here CONSTANT oid := (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('deposit_line'));
   found text;
   foreign_key record;

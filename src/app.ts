@@ -28,6 +28,7 @@ import { logFailure, logUnwritten, logUnwrittenUsage, type RequestObserver } fro
 import { countUsage } from './http/request-usage';
 import { createPlaygroundRoutes } from './playground/playground-routes';
 import { FileResolver } from './resolvers/reports/file-resolver';
+import { FileMailedReports } from './resolvers/reports/mailed-reports';
 import { SchemaReportDocuments } from './resolvers/reports/report-documents';
 import { toQueryFacts } from './resolvers/reports/variable-schemas';
 import { createOperatorSet } from './resolvers/operators/operator-set';
@@ -112,7 +113,7 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   const operators = createOperatorsSide(owner, side, metrics);
   const { httpServer, stop } = await createCallersSide(services, side);
   const stopDeleting = deleteOldUsage(services, config.USAGE_RETENTION_DAYS, log);
-  let stopDelivering = (): Promise<void> => Promise.resolve();
+  let stopDelivering = (): Promise<unknown> => Promise.resolve();
   const listen = async (): Promise<ListeningPorts> => {
     const adminPort = await operators.listen();
     return { port: await orExplain(httpServer.listen(config.PORT, config.HOST), config.PORT, config.HOST), adminPort };
@@ -120,7 +121,7 @@ export async function createApp(config: Config, { serving, owner }: RoleAddresse
   const graceMs = config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND;
   return {
     start: () => {
-      stopDelivering = deliverWebhooks(services, log);
+      stopDelivering = deliver(services, config, log);
       return Promise.resolve();
     },
     listen,
@@ -305,7 +306,7 @@ export const deleteOldUsage = ({ usage }: Pick<Services, 'usage'>, days: number,
   );
 
 /** Tells receivers of new data versions from now on. Returns the function that stops it, and resolves when nothing is under way. */
-export function deliverWebhooks({ webhookDeliveries }: Pick<Services, 'webhookDeliveries'>, log: Logger): () => Promise<void> {
+function deliverWebhooks({ webhookDeliveries }: Pick<Services, 'webhookDeliveries'>, log: Logger): () => Promise<void> {
   const stopping = new AbortController();
   const running = webhookDeliveries.run(stopping.signal, {
     onFailing: (hook) => log.warn(hook, 'a webhook fails'),
@@ -316,6 +317,29 @@ export function deliverWebhooks({ webhookDeliveries }: Pick<Services, 'webhookDe
     stopping.abort();
     return running;
   };
+}
+
+/** Sends reports on their schedules from now on, where a mail server is set. Returns the function that stops it, as `deliverWebhooks`. */
+function deliverMails(services: Services, log: Logger): () => Promise<void> {
+  if (!services.mailDeliveries) return () => Promise.resolve();
+  const stopping = new AbortController();
+  const documents = new SchemaReportDocuments(createSchema());
+  const reports = new FileMailedReports(new FileResolver(services, documents, () => false), documents, services.books);
+  const running = services.mailDeliveries.run(reports, stopping.signal, {
+    onPaused: (schedule) => log.warn(schedule, 'a schedule was paused: nobody may get its mails'),
+    onFailed: ({ isOver, ...mail }) => (isOver ? log.error(mail, 'a mail was given up') : log.warn(mail, 'a mail fails')),
+    onDatabaseFault: (error) => log.warn({ code: toAppError(error).code }, 'mails wait for the database'),
+  });
+  return () => {
+    stopping.abort();
+    return running;
+  };
+}
+
+/** Tells receivers and sends mails from now on, but for a gateway under maintenance, which mails nothing. */
+export function deliver(services: Services, { UNDER_MAINTENANCE }: Config, log: Logger): () => Promise<unknown> {
+  const stops = [deliverWebhooks(services, log), ...(UNDER_MAINTENANCE ? [] : [deliverMails(services, log)])];
+  return () => Promise.all(stops.map((stop) => stop()));
 }
 
 /** Does work now and every day. Returns the function that aborts it, and resolves when what is under way has ended. */

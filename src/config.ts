@@ -1,95 +1,27 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
-import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { OperatorError } from './errors';
-import { isHostName, isNetwork, isOrigin, isPostgresUrl, toHostName, toPageAddress, withoutBrackets } from './values/addresses';
-import { instantForms, toInstant } from './values/dates';
-import { isForwarded, isHeaderName } from './values/header-names';
+import {
+  address,
+  days,
+  headerNames,
+  hostNames,
+  httpUrl,
+  instant,
+  mailAddress,
+  none,
+  oneOf,
+  onOff,
+  origins,
+  page,
+  postgresUrl,
+  postgresUrls,
+  proxies,
+  smtpUrl,
+  wholeNumber,
+  workers,
+} from './values/setting-values';
 import { decodeUtf8, mayBeMisread } from './values/utf8';
-
-/** The empty value of a setting that may be missing. */
-const none = z.literal('').transform(() => undefined);
-
-/** Values between commas. */
-const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
-
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^[0-9]{1,9}$/, `expected a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `expected a whole number from ${min} to ${max}`);
-
-const days = wholeNumber(1, 36_500);
-
-const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) => z.enum(values, `expected one of ${values.join(', ')}`);
-
-const onOff = oneOf('on', 'off').transform((value) => value === 'on');
-
-const PASSWORD_RULE = 'a password has every character but letters and digits percent-encoded, such as %40 for @';
-const postgresUrl = z.string().refine(isPostgresUrl, `expected a URL like postgresql://user:password@host:5432/database; ${PASSWORD_RULE}`);
-
-const postgresUrls = list.refine(
-  (parts) => parts.every(isPostgresUrl),
-  `expected URLs like postgresql://user:password@host:5432/database, separated by commas; ${PASSWORD_RULE}`,
-);
-
-const httpUrl = z
-  .string()
-  .refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), 'expected a URL like http://127.0.0.1:4318');
-
-const page = z
-  .string()
-  .transform(toPageAddress)
-  .refine((href) => href !== undefined, 'expected a URL like https://example.org/leave-v2');
-
-/** Milliseconds of the Unix time: settings go to workers as JSON, which knows no Date. */
-const instant = z
-  .string()
-  .transform(toInstant)
-  .refine((time) => time !== undefined, `expected ${instantForms.join(' or ')}`);
-
-const proxies = list.refine((parts) => parts.every(isNetwork), 'expected addresses or CIDR ranges, separated by commas');
-
-const origins = list.superRefine((parts, context) => {
-  const wrong = parts.find((origin) => !isOrigin(origin));
-  if (wrong === undefined) return;
-  context.addIssue(`expected exact origins such as https://app.example.org, separated by commas; "${wrong}" is none`);
-});
-
-/**
- * The names of request headers, in lower case. A `*` at the end of one stands for every ending: browsers know no such form, so each
- * preflight is answered with the names that it asks for. Proxies tell by X-Forwarded headers and Forwarded who the caller is.
- */
-const headerNames = list
-  .transform((parts) => parts.map((part) => part.toLowerCase()))
-  .superRefine((parts, context) => {
-    const wrong = parts.find((name) => !isHeaderName(name) || name.slice(0, -1).includes('*') || name === '*');
-    if (wrong !== undefined) {
-      context.addIssue(`expected names of request headers such as b3 or x-datadog-*, separated by commas; "${wrong}" is none`);
-    }
-    const forwarded = parts.find(isForwarded);
-    if (forwarded !== undefined) context.addIssue(`"${forwarded}" is for proxies alone`);
-  });
-
-const address = z
-  .string()
-  .transform(withoutBrackets)
-  .pipe(z.string().regex(/^[\w.:-]+$/, 'expected an address or a host name'));
-
-const hostNames = list
-  .transform((parts) => parts.map((part) => part.toLowerCase()))
-  .refine(
-    (list) => list.every((name) => (!/:[0-9]*$/.test(name) || isIP(name) === 6) && isHostName(toHostName(name))),
-    'expected host names without ports, separated by commas',
-  );
-
-const MAX_WORKERS = 128;
-const workers = z
-  .string()
-  .regex(/^(auto|[1-9]|[1-9][0-9]|1[01][0-9]|12[0-8])$/, 'expected a whole number from 1 to 128, or auto')
-  .transform((value) => (value === 'auto' ? Math.min(availableParallelism(), MAX_WORKERS) : Number(value)));
 
 interface Setting {
   readonly schema: z.ZodType<unknown, string>;
@@ -295,6 +227,28 @@ export const settings = {
     fallback: 'off',
     meaning: 'Lets webhooks lead to private addresses, such as 10.0.0.7 and localhost, also by http',
   },
+  SMTP_URL: {
+    schema: smtpUrl.or(z.literal('')),
+    fallback: '',
+    meaning:
+      'Mail server for reports on a schedule: smtps:// for TLS from the start, smtp:// for STARTTLS, without which nothing is sent unless ?tls=none follows; empty sends none',
+    isSecret: true,
+  },
+  MAIL_FROM: {
+    schema: mailAddress.or(z.literal('')),
+    fallback: '',
+    meaning: 'Sender of the mails, such as reports@example.org',
+  },
+  MAIL_ATTACHMENT_KILOBYTES: {
+    schema: wholeNumber(0, 100_000),
+    fallback: '10000',
+    meaning: 'Longest file that a mail has attached; the mail of a longer one has a link',
+  },
+  PLAYGROUND_URL: {
+    schema: page.or(none),
+    fallback: '',
+    meaning: 'Address of the Playground as browsers reach it, such as https://gifts.example.org/playground, for links in mails',
+  },
   SOURCE_PROVISION: { schema: z.string(), fallback: '', meaning: 'Provision of the old service that sync reads', isSecret: true },
   SOURCE_COOKIE: { schema: z.string(), fallback: '', meaning: 'Session cookie of the old service, as name=value', isSecret: true },
 } as const satisfies Record<string, Setting>;
@@ -353,12 +307,17 @@ function findMissing({
   DATABASE_ENGINE,
   ADMIN_TOKEN,
   ADMIN_PORT,
+  SMTP_URL,
+  MAIL_FROM,
+  PLAYGROUND_URL,
 }: Config): string[] {
   const needed = [
     { name: 'OWNER_DATABASE_URL', isMissing: OWNER_DATABASE_URL !== '' && DATABASE_URL === '', other: 'DATABASE_URL' },
     { name: 'DATABASE_REPLICA_URLS', isMissing: DATABASE_REPLICA_URLS.length > 0 && DATABASE_URL === '', other: 'DATABASE_URL' },
     { name: 'DATABASE_ENGINE=citus', isMissing: DATABASE_ENGINE === 'citus' && DATABASE_URL === '', other: 'DATABASE_URL' },
     { name: 'ADMIN_TOKEN', isMissing: ADMIN_TOKEN !== '' && ADMIN_PORT === undefined, other: 'ADMIN_PORT' },
+    { name: 'SMTP_URL', isMissing: SMTP_URL !== '' && MAIL_FROM === '', other: 'MAIL_FROM' },
+    { name: 'SMTP_URL', isMissing: SMTP_URL !== '' && PLAYGROUND_URL === undefined, other: 'PLAYGROUND_URL' },
   ];
   return needed.filter(({ isMissing }) => isMissing).map(({ name, other }) => `${name}: expected ${other} beside it`);
 }

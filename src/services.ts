@@ -36,6 +36,8 @@ import { SessionStore } from './data/access/session-store';
 import { SyncStore } from './data/sync/sync-store';
 import { UsageStore } from './data/access/usage-store';
 import { UserStore } from './data/access/user-store';
+import { MailStore } from './data/mail/mail-store';
+import { ScheduleStore } from './data/mail/schedule-store';
 import { DeliveryStore } from './data/webhooks/delivery-store';
 import { WebhookStore } from './data/webhooks/webhook-store';
 import { VersionMemory, type MemoryFigures } from './data/books/version-memory';
@@ -73,9 +75,13 @@ import { SavedReportService } from './domain/reports/saved-report-service';
 import { SessionService } from './domain/access/session-service';
 import { ProofService } from './domain/proof/proof-service';
 import { SyncService } from './domain/sync/sync-service';
+import { MailDeliveries, type MailFigures } from './domain/mail/mail-deliveries';
+import { ScheduleService } from './domain/mail/schedule-service';
 import { WebhookDeliveries, type DeliveryFigures } from './domain/webhooks/webhook-deliveries';
 import { WebhookService } from './domain/webhooks/webhook-service';
+import { MailSender } from './receivers/mail-sender';
 import { WebhookSender } from './receivers/webhook-sender';
+import { toMailServer } from './values/mail-addresses';
 
 /** The services that all doors use, over one database. */
 export interface Services {
@@ -108,6 +114,9 @@ export interface Services {
   readonly syncs: SyncService;
   readonly webhooks: WebhookService;
   readonly webhookDeliveries: WebhookDeliveries;
+  readonly schedules: ScheduleService;
+  /** Undefined where no mail server is set. */
+  readonly mailDeliveries: MailDeliveries | undefined;
   readonly parity: ParityService;
   readonly proofs: ProofService;
   readonly demo: DemoService;
@@ -126,11 +135,14 @@ export interface Figures {
   readonly audit: AuditFigures;
   readonly guesses: GuessFigures;
   readonly webhooks: DeliveryFigures;
+  /** Undefined where no mail server is set. */
+  readonly mails: MailFigures | undefined;
   /** The memories for what was read from the books, by their names: `totals` and `answers`. */
   readonly memories: Readonly<Record<string, MemoryFigures>>;
 }
 
 const MS_PER_SECOND = 1000;
+const BYTES_PER_KILOBYTE = 1000;
 const BYTES_PER_MEGABYTE = 1_000_000;
 /** The parts of the memory for the books. A total may have cost the reading of a year, and an answer only that of a page. */
 const MEMORY_SHARES = { totals: 0.5, answers: 0.5 };
@@ -259,6 +271,16 @@ export function createServices(
   const journalAccounts = new JournalAccountService(new JournalAccountStore(database), rights);
   const journals = new JournalService(new JournalStore(), books, journalAccounts);
   const webhookDeliveries = new WebhookDeliveries(new DeliveryStore(database), new WebhookSender(config.WEBHOOK_PRIVATE_ADDRESSES));
+  const mailStore = new MailStore(database);
+  const mailServer = toMailServer(config.SMTP_URL);
+  const mailDeliveries =
+    mailServer &&
+    new MailDeliveries({
+      ...{ store: mailStore, savedReports, audit, page: config.PLAYGROUND_URL! },
+      sender: new MailSender(mailServer, config.MAIL_FROM),
+      maxBytes: config.MAIL_ATTACHMENT_KILOBYTES * BYTES_PER_KILOBYTE,
+      makingSeconds: config.REPORT_QUEUE_SECONDS + config.REPORT_TIMEOUT_SECONDS,
+    });
   return {
     access: new AccessService({
       store: new AccessStore(database, config.SESSION_IDLE_MINUTES),
@@ -295,6 +317,12 @@ export function createServices(
     syncs: new SyncService(new SyncStore(database), { imports, books, depositDetails, erasures }),
     webhooks: new WebhookService(organizations, new WebhookStore(database), rights, config.WEBHOOK_PRIVATE_ADDRESSES),
     webhookDeliveries,
+    schedules: new ScheduleService({
+      ...{ organizations, savedReports, rights, mails: mailStore },
+      schedules: new ScheduleStore(database),
+      isOn: mailServer !== undefined,
+    }),
+    mailDeliveries,
     parity: new ParityService({ books, lines: new BookLineStore(), savedReports, audit }),
     proofs: new ProofService({ audit, books, depositDetails, depositSummaries, depositChanges, erasures, journals }),
     demo: new DemoService({ organizations, provisions, users, imports }),
@@ -305,6 +333,7 @@ export function createServices(
       audit: auditWriter.figures,
       guesses: guesses.figures,
       webhooks: webhookDeliveries.figures,
+      mails: mailDeliveries?.figures,
       memories: { totals: totals.figures, ...(answers && { answers: answers.figures }) },
       pools: { ...database.figures, ...replicas.pools },
       replicas: replicas.figures,

@@ -49,6 +49,9 @@ GRANT UPDATE ("acknowledged_version", "heartbeat_at", "message_id", "message_ver
   "failing_since", "next_attempt_at", "holder", "disabled_at", "disabled_reason") ON "webhook" TO deposit_gateway_serving;
 GRANT SELECT, INSERT, DELETE ON "webhook_delivery" TO deposit_gateway_serving;
 
+-- The schedules by which reports are mailed, and their mails. The addresses of users are the owner's alone.
+GRANT SELECT, INSERT, UPDATE, DELETE ON "report_schedule", "schedule_recipient", "report_mail" TO deposit_gateway_serving;
+
 -- The audit: rows are added behind the newest.
 GRANT SELECT, INSERT ON "audit_record" TO deposit_gateway_serving;
 GRANT SELECT, INSERT ON "audit_chain" TO deposit_gateway_serving;

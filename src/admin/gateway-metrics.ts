@@ -3,6 +3,7 @@ import type { LastUse } from '../data/access/usage-store';
 import type { BookFigures } from '../data/books/book-store';
 import type { ImportFigures } from '../data/imports/import-store';
 import type { SyncState } from '../data/sync/sync-store';
+import type { ScheduleFigures } from '../data/mail/schedule-store';
 import type { WebhookFigures } from '../data/webhooks/webhook-store';
 import type { SeenEvent } from '../domain/audit/audit-service';
 import { auditEvents } from '../formats/audit-row';
@@ -31,6 +32,7 @@ export class GatewayMetrics {
   private imports: readonly ImportFigures[] = [];
   private syncs: readonly SyncState[] = [];
   private webhooks: readonly WebhookFigures[] = [];
+  private schedules: readonly ScheduleFigures[] = [];
   private lastUses: readonly LastUse[] = [];
   private isReady = 0;
   private isReading = false;
@@ -58,7 +60,10 @@ export class GatewayMetrics {
   ]);
 
   constructor(
-    private readonly services: Pick<Services, 'readFigures' | 'books' | 'imports' | 'syncs' | 'webhooks' | 'usage' | 'findObstacle'>,
+    private readonly services: Pick<
+      Services,
+      'readFigures' | 'books' | 'imports' | 'syncs' | 'webhooks' | 'schedules' | 'usage' | 'findObstacle'
+    >,
     private readonly kind: 'gateway' | 'worker' = 'gateway',
   ) {
     collectDefaultMetrics({ register: this.registry });
@@ -166,6 +171,7 @@ export class GatewayMetrics {
       this.syncs.map(({ organizationId, linesChanged }) => [{ organization: organizationId }, linesChanged]),
     );
     this.addWebhooks();
+    this.addMails();
     this.gauge(
       'gateway_v2_last_use_timestamp_seconds',
       'Unix time of the newest request to v2 with a valid provision',
@@ -194,6 +200,20 @@ export class GatewayMetrics {
       'Longest time for which a webhook that is not disabled has missed versions',
       ['organization'],
       () => this.webhooks.map(({ organizationId, lagSeconds }) => [{ organization: organizationId }, lagSeconds]),
+    );
+  }
+
+  private addMails(): void {
+    this.total('gateway_mails_total', 'Attempts of mails since the start', ['outcome'], ({ mails }) =>
+      Object.entries({ ...mails }).map(([outcome, count]) => [{ outcome }, count] as const),
+    );
+    this.gauge('gateway_schedules', 'Schedules by which reports are mailed, and those that are paused', ['organization', 'state'], () =>
+      this.schedules.flatMap(({ organizationId, active, paused }) =>
+        Object.entries({ active, paused }).map(([state, count]) => [{ organization: organizationId, state }, count] as const),
+      ),
+    );
+    this.gauge('gateway_mail_lag_seconds', 'Longest time for which a mail has been due and was not sent', ['organization'], () =>
+      this.schedules.map(({ organizationId, lagSeconds }) => [{ organization: organizationId }, lagSeconds]),
     );
   }
 
@@ -270,6 +290,8 @@ export class GatewayMetrics {
     if (syncs.status === 'fulfilled') this.syncs = syncs.value;
     const [webhooks] = await Promise.allSettled([this.services.webhooks.listFigures()]);
     if (webhooks.status === 'fulfilled') this.webhooks = webhooks.value;
+    const [schedules] = await Promise.allSettled([this.services.schedules.listFigures()]);
+    if (schedules.status === 'fulfilled') this.schedules = schedules.value;
     const [lastUses] = await Promise.allSettled([this.services.usage.listLastUses()]);
     if (lastUses.status === 'fulfilled') this.lastUses = lastUses.value;
   }

@@ -2,7 +2,7 @@ import { extname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { GatewayMetrics, type MetricsOfProcess } from '../admin/gateway-metrics';
 import { SummedMetrics } from '../admin/summed-metrics';
-import { createOperatorsSide, createSignals, deleteOldUsage, deliverWebhooks, orExplain, type App, type RoleAddresses } from '../app';
+import { createOperatorsSide, createSignals, deleteOldUsage, deliver, orExplain, type App, type RoleAddresses } from '../app';
 import type { Config } from '../config';
 import { serveAttemptMemories } from '../data/access/attempt-memory';
 import { serveQueue } from '../data/reading/queue-channel';
@@ -20,7 +20,7 @@ export interface WorkerSettings {
 
 const WORKER_MODULE = join(__dirname, `gateway-worker${extname(__filename)}`);
 const MS_PER_SECOND = 1000;
-/** The primary reads the database's state and the figures of metrics, deletes old counts of v2 and delivers webhooks. */
+/** The primary reads the database's state and the figures of metrics, deletes old counts of v2, delivers webhooks and sends mails. */
 const POOL_SIZE = 2;
 /**
  * The statements of the audit that follow each other after the answers when the database gives no answer, each with a wait for a connection:
@@ -39,7 +39,7 @@ export function createPrimary(config: Config, { serving, owner }: RoleAddresses,
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
   // A gateway whose workers do not start says that alone.
   let stopDeleting = (): Promise<void> => Promise.resolve();
-  let stopDelivering = stopDeleting;
+  let stopDelivering = (): Promise<unknown> => Promise.resolve();
   const summed = metrics && new SummedMetrics(metrics);
   const operators = createOperatorsSide(owner, { config, log, metrics, signals: createSignals(log, () => metrics) }, summed);
   const workers = new WorkerSet({
@@ -69,7 +69,7 @@ export function createPrimary(config: Config, { serving, owner }: RoleAddresses,
     start: async () => {
       await workers.start();
       stopDeleting = deleteOldUsage(services, config.USAGE_RETENTION_DAYS, log);
-      stopDelivering = deliverWebhooks(services, log);
+      stopDelivering = deliver(services, config, log);
     },
     listen: async () => {
       const adminPort = await operators.listen();

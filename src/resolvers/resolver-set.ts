@@ -9,6 +9,7 @@ import type { FundBudgetService } from '../domain/reports/fund-budget-service';
 import type { JournalAccountService } from '../domain/reports/journal-account-service';
 import type { LinkService } from '../domain/access/link-service';
 import type { SavedReportService } from '../domain/reports/saved-report-service';
+import type { ScheduleService } from '../domain/mail/schedule-service';
 import type { SessionService } from '../domain/access/session-service';
 import { AllocationResolver } from './books/allocation-resolver';
 import { AuditRecordResolver } from './audit/audit-record-resolver';
@@ -27,6 +28,7 @@ import { LineRecordResolver } from './reports/line-record-resolver';
 import { NodeResolver } from './node-resolver';
 import { ClosedMonthResolver, PeriodCloseResolver } from './books/period-close-resolver';
 import { ProvisionResolver } from './access/provision-resolver';
+import { ReportScheduleResolver } from './reports/report-schedule-resolver';
 import { SavedReportResolver } from './reports/saved-report-resolver';
 import { TransactionResolver } from './books/transaction-resolver';
 import { ViewerResolver } from './access/viewer-resolver';
@@ -42,6 +44,7 @@ interface ResolverServices {
   readonly links: LinkService;
   readonly periods: PeriodService;
   readonly savedReports: SavedReportService;
+  readonly schedules: ScheduleService;
   readonly sessions: SessionService;
 }
 
@@ -59,6 +62,7 @@ export function createResolvers({
   links,
   periods,
   savedReports,
+  schedules,
   sessions,
 }: ResolverServices) {
   return {
@@ -83,6 +87,7 @@ export function createResolvers({
     periodCloses: new PeriodCloseResolver(periods, books),
     provision: new ProvisionResolver(),
     savedReports: new SavedReportResolver(savedReports, depositSummaries, links, books),
+    reportSchedules: new ReportScheduleResolver(schedules),
     viewer: new ViewerResolver(sessions),
   };
 }
@@ -110,5 +115,6 @@ export const resolverClasses: Readonly<Record<keyof ResolverSet, ClassType>> = {
   periodCloses: PeriodCloseResolver,
   provision: ProvisionResolver,
   savedReports: SavedReportResolver,
+  reportSchedules: ReportScheduleResolver,
   viewer: ViewerResolver,
 };

@@ -3,6 +3,7 @@ import { createSchema } from '../../src/graphql/schema';
 import { SchemaReportDocuments } from '../../src/resolvers/reports/report-documents';
 import { createOrganization, importLines, login, openSession, PASSWORD, v2Line, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
+import { MAIL_SETTINGS, saveSchedule } from '../support/scheduled-mails';
 import { REQUEST_ID } from '../support/request-id';
 import { until } from '../support/until';
 import { paths, PERIOD, questions, toOperations, toQuery, write, type Step, type Written } from '../support/schema-questions';
@@ -39,7 +40,7 @@ const isRefused = ({ level }: Actor): boolean => level !== 'donors' && level !==
 const earlierBook = (organization: string): object[] =>
   bookOf(organization).map((line) => ({ ...line, fee_amount: '0.00', net_amount: (line as { amount: string }).amount }));
 
-const gateway = openGateway({ lines: earlierBook('ours') });
+const gateway = openGateway({ lines: earlierBook('ours'), settings: MAIL_SETTINGS });
 let actors: Actor[];
 
 beforeAll(async () => {
@@ -90,6 +91,13 @@ beforeAll(async () => {
     );
   await saved(ours, 'ours');
   await saved(theirs, 'theirs');
+  for (const [of, organization] of Object.entries({ ours, theirs })) {
+    const username = `${CANARY}-${of}`;
+    await users.create({ organization: organization.name, username, password: PASSWORD, grants: [REPORT_PRIVILEGE] });
+    await users.setEmail(organization.name, username, 'reader@example.org');
+    const { id } = await saveSchedule(gateway.services, organization, { report: 'fund', recipients: [username] });
+    await gateway.services.schedules.pause(null, id);
+  }
 
   const actor = (name: string, level: string, Provision?: string, Cookie?: string, token?: string): Actor => ({
     name,
@@ -134,7 +142,7 @@ const PERSONAL_FIELDS = [
 ];
 const GUARDED_TYPES = [
   ...['Donor', 'DepositChangeConnection', 'DepositDetail', 'DepositDetailConnection', 'DonorConnection', 'SavedReport'],
-  ...['JournalAccounts', 'FundBudget'],
+  ...['JournalAccounts', 'FundBudget', 'ReportMailing', 'ReportSchedule'],
 ];
 /**
  * Personal fields: all of a donor and of the report's lines, free texts, digests, and files, which may be named after a donor. The accounts of

@@ -44,7 +44,7 @@ const INNER_ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   resolvers: [['.'], ['operators', 'access', 'audit', 'reports'], ['books'], ['request']],
   domain: [
-    ['compare', 'parity', 'proof', 'sync', 'webhooks'],
+    ['compare', 'mail', 'parity', 'proof', 'sync', 'webhooks'],
     ['backup', 'imports'],
     ['reports'],
     ['access'],
@@ -52,7 +52,7 @@ const INNER_ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['paging'],
   ],
   data: [
-    ['backup', 'imports', 'reports', 'access', 'audit', 'sync', 'webhooks'],
+    ['backup', 'imports', 'reports', 'access', 'audit', 'mail', 'sync', 'webhooks'],
     ['books'],
     ['embedded', 'reading'],
     ['schema'],

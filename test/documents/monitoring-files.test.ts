@@ -8,12 +8,13 @@ import { readDocument, ROOT, sectionOf, tableOf } from '../support/documents';
 import { createOrganization, graphql, importLines, v2Line, withGateway, type RunningGateway } from '../support/gateway';
 import { SERVING_ROLE } from '../support/database';
 import { openGateway } from '../support/open-gateway';
+import { MAIL_SETTINGS, saveGiftsReport, saveSchedule } from '../support/scheduled-mails';
 import { readScrape, type Sample } from '../support/scrape-reader';
 import { until } from '../support/until';
 
 /** A gateway has metrics of replicas when its settings name one, even one that is away. */
 const REPLICA = 'postgresql://nobody:nothing@127.0.0.1:1/none';
-const gateway = openGateway({ lines: [v2Line()], settings: { ADMIN_PORT: '0', DATABASE_REPLICA_URLS: REPLICA } });
+const gateway = openGateway({ lines: [v2Line()], settings: { ADMIN_PORT: '0', DATABASE_REPLICA_URLS: REPLICA, ...MAIL_SETTINGS } });
 const DASHBOARD = join(ROOT, 'docs/monitoring/dashboard.json');
 const readFile = (name: string): string => readFileSync(name, 'utf8');
 
@@ -28,6 +29,7 @@ async function scrapedNames(): Promise<Set<string>> {
     'gateway_import_failures_total',
     'gateway_sync_failures_total',
     'gateway_webhooks',
+    'gateway_schedules',
     'gateway_lines_total',
     'gateway_v2_last_use_timestamp_seconds',
   ];
@@ -48,6 +50,9 @@ describe('an operator who sets up Prometheus and Grafana', () => {
     const { organization, services } = gateway;
     const secret = `whsec_${randomBytes(32).toString('base64')}`;
     await services.webhooks.create({ organization: organization.name, url: 'https://books.example.org/hook', secret });
+    await services.users.setEmail(organization.name, 'ada', 'ada@example.org');
+    await saveGiftsReport(services, organization);
+    await saveSchedule(services, organization);
   });
 
   test('finds every metric of the dashboard and of the alerts in a scrape', async () => {

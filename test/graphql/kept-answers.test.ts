@@ -389,6 +389,6 @@ test('each root field is known to read the books alone, or something else too', 
     ...['auditRecords', 'authenticatedTestSession', 'authenticatedTestSystem', 'depositDetails', 'errorCodes'],
     ...['fundBudget', 'journalAccounts'],
     ...['node', 'nodes'],
-    ...['provision', 'receipts', 'reportFile', 'savedReports', 'viewer'],
+    ...['provision', 'receipts', 'reportFile', 'reportMailing', 'reportMails', 'savedReports', 'viewer'],
   ]);
 });

@@ -34,7 +34,15 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'DepositDetailConnection.summary': ['groupBy: [DAY, DESIGNATION]', COMPARED],
 };
 /** Queries of everybody, and the audit, which has a privilege of its own. */
-const OTHER_QUERIES = ['authenticatedTestSystem', 'authenticatedTestSession', 'viewer', 'errorCodes', 'auditRecords', 'receipts'];
+const OTHER_QUERIES = [
+  'authenticatedTestSystem',
+  'authenticatedTestSession',
+  'viewer',
+  'errorCodes',
+  'auditRecords',
+  'receipts',
+  'reportMails',
+];
 /** A field on a way through the schema. */
 export interface Step {
   readonly type: GraphQLObjectType;

@@ -79,6 +79,7 @@ CREATE TABLE "user" (
   privileges TEXT[] DEFAULT ARRAY[]::TEXT[],
   created_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP,
   disabled_at TIMESTAMPTZ,
+  email TEXT,
   PRIMARY KEY (organization_id, id)
 );
 CREATE UNIQUE INDEX user_organization_id_username_key ON "user" (organization_id, username);
@@ -636,6 +637,56 @@ CREATE TABLE webhook_delivery (
   PRIMARY KEY (webhook_id, message_id, attempt)
 );
 CREATE INDEX webhook_delivery_webhook_id_at_idx ON webhook_delivery (webhook_id, at);
+
+-- Reports that are mailed on a schedule. A row of report_mail is there before its mail is, and is unique for a recipient and a period.
+
+CREATE TABLE report_schedule (
+  id UUID PRIMARY KEY,
+  organization_id INTEGER NOT NULL REFERENCES organization (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  report_name TEXT COLLATE "C" NOT NULL,
+  cron TEXT NOT NULL,
+  period TEXT NOT NULL,
+  format TEXT NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  next_at TIMESTAMPTZ NOT NULL,
+  paused_at TIMESTAMPTZ,
+  paused_reason TEXT,
+  FOREIGN KEY (organization_id, report_name) REFERENCES saved_report (organization_id, name) ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE INDEX report_schedule_organization_id_report_name_idx ON report_schedule (organization_id, report_name);
+CREATE INDEX report_schedule_next_at_idx ON report_schedule (next_at);
+
+CREATE TABLE schedule_recipient (
+  schedule_id UUID NOT NULL REFERENCES report_schedule (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  organization_id INTEGER NOT NULL,
+  user_id INTEGER NOT NULL,
+  PRIMARY KEY (schedule_id, user_id),
+  FOREIGN KEY (organization_id, user_id) REFERENCES "user" (organization_id, id) ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE INDEX schedule_recipient_organization_id_user_id_idx ON schedule_recipient (organization_id, user_id);
+
+CREATE TABLE report_mail (
+  id UUID PRIMARY KEY,
+  schedule_id UUID NOT NULL REFERENCES report_schedule (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  request TEXT NOT NULL,
+  user_id INTEGER NOT NULL,
+  username TEXT NOT NULL,
+  start_date DATE NOT NULL,
+  end_date DATE NOT NULL,
+  due_at TIMESTAMPTZ NOT NULL,
+  state TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  next_attempt_at TIMESTAMPTZ NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  holder UUID,
+  sent_at TIMESTAMPTZ,
+  sent_as TEXT,
+  failure TEXT,
+  data_version BIGINT
+);
+CREATE UNIQUE INDEX report_mail_schedule_id_user_id_start_date_end_date_request_key
+  ON report_mail (schedule_id, user_id, start_date, end_date, request);
+CREATE INDEX report_mail_schedule_id_due_at_idx ON report_mail (schedule_id, due_at);
+CREATE INDEX report_mail_state_next_attempt_at_idx ON report_mail (state, next_attempt_at);
 
 -- The newest data version of an organization; 0 before the first. It is no part of the statement that calls it, because Citus joins a table of
 -- the coordinator with the newest rows of a distributed one in no other way.

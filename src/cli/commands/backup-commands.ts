@@ -80,6 +80,7 @@ export function restoreCommand(context: () => CommandContext): Command {
       let erasedAgain: RestoredErasures | undefined;
       let rewrite: TableRewrite | undefined;
       let webhooks = 0;
+      let schedules = 0;
       await untilSignal((signal) =>
         buildDatabase(config, signal, async (address) => {
           tellDatabase(context());
@@ -87,6 +88,7 @@ export function restoreCommand(context: () => CommandContext): Command {
           await useServices(config, address, async (services) => {
             await services.backups.noteRestore(archive.manifest);
             webhooks = await services.webhooks.forgetAcknowledged();
+            schedules = await services.schedules.pauseRestored();
             erasedAgain = register && (await eraseAgain(services, register));
           });
           // A donor without texts may have a gift that has a memo from the donor before.
@@ -101,11 +103,12 @@ export function restoreCommand(context: () => CommandContext): Command {
         describeErased(erasedAgain),
         ...(rewrite === undefined ? [] : [describeLog(rewrite)]),
         ...(webhooks === 0 ? [] : [describeWebhooks(webhooks)]),
+        ...(schedules === 0 ? [] : [describeSchedules(schedules)]),
         ...(place === undefined ? [] : [`The data lie outside DATA_DIR, in ${place}`]),
       ].join('\n');
       const compared = isCompared(manifest);
       const erasure = { erasedAgain: erasedAgain ?? null, rewrite: rewrite ?? null };
-      const result = { file, ...describe(manifest), compared, auditFaults, webhooks, place: place ?? null, ...erasure };
+      const result = { file, ...describe(manifest), compared, auditFaults, webhooks, schedules, place: place ?? null, ...erasure };
       printResult(terminal, json, result, text);
       failFor(auditFaults, rewrite && describeHeldRows(rewrite));
     });
@@ -140,6 +143,9 @@ async function eraseAgain({ organizations, erasures }: Services, register: reado
   }
   return { donors, registered, unknownOrganizations: [...new Set(rest.map(({ organization }) => organization))] };
 }
+
+const describeSchedules = (count: number): string =>
+  `${count === 1 ? '1 schedule is' : `${count} schedules are`} paused, because mails may have left after the backup: \`schedule resume\` lets one go on`;
 
 const describeWebhooks = (count: number): string =>
   `${count === 1 ? '1 webhook is' : `${count} webhooks are`} told that these are other books when this database is served: for a trial, \`webhook delete\` ${count === 1 ? 'it' : 'them'} first`;

@@ -63,6 +63,10 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     description: 'the webhooks: receivers that are told of new data versions',
     load: async () => (await import('./webhook-command')).webhookCommand,
   },
+  schedule: {
+    description: 'the schedules by which saved reports are mailed',
+    load: async () => (await import('./report-commands')).scheduleCommand,
+  },
   compare: {
     description: 'asks an old and a new v2 service the same, and tells how their answers differ',
     load: async () => (await import('./compare-command')).compareCommand,

@@ -17,7 +17,7 @@ interface UserName {
   readonly username: string;
 }
 
-/** `user create | grant | revoke-grant | password | disable | enable | delete | list`: manages users and their privileges. */
+/** `user create | grant | revoke-grant | password | email | disable | enable | delete | list`: manages users and their privileges. */
 export function userCommand(context: () => CommandContext): Command {
   const command = new Command('user');
   command
@@ -66,6 +66,18 @@ export function userCommand(context: () => CommandContext): Command {
       printResult(terminal, json, { organization, username, endedSessions: ended }, text);
     });
   command
+    .command('email')
+    .description('says where reports are mailed to a user; an empty address ends that')
+    .argument('<address>', 'such as ada@example.org')
+    .requiredOption(...ORGANIZATION)
+    .requiredOption(...USERNAME)
+    .action(async (email: string, { organization, username }: UserName) => {
+      const { terminal, json } = context();
+      await withServices(context(), ({ users }) => users.setEmail(organization, username, email === '' ? null : email));
+      const text = `User "${username}" of "${organization}" has ${email === '' ? 'no address' : `the address ${email}`}`;
+      printResult(terminal, json, { organization, username, email: email === '' ? null : email }, text);
+    });
+  command
     .command('disable')
     .description('disables a user: open sessions are refused at once, and answers under way end within seconds')
     .requiredOption(...ORGANIZATION)
@@ -102,9 +114,15 @@ export function userCommand(context: () => CommandContext): Command {
     .action(async ({ organization }: { organization: string }) => {
       const { terminal, json } = context();
       const list = await withServices(context(), ({ users }) => users.list(organization));
-      const result = list.map(({ username, privileges, createdAt, disabledAt }) => ({ username, privileges, createdAt, disabledAt }));
-      const rows = result.map((row) => [row.username, day(row.disabledAt), row.privileges.join(' ')]);
-      printResult(terminal, json, result, formatTable(['USERNAME', 'DISABLED', 'PRIVILEGES'], rows));
+      const result = list.map(({ username, privileges, email, createdAt, disabledAt }) => ({
+        username,
+        privileges,
+        email,
+        createdAt,
+        disabledAt,
+      }));
+      const rows = result.map((row) => [row.username, row.email ?? '', day(row.disabledAt), row.privileges.join(' ')]);
+      printResult(terminal, json, result, formatTable(['USERNAME', 'E-MAIL', 'DISABLED', 'PRIVILEGES'], rows));
     });
   return command;
 }

@@ -6,6 +6,8 @@ export interface UserRow {
   readonly passwordHash: string;
   readonly privileges: readonly string[];
   readonly disabledAt: Date | null;
+  /** The address that reports are mailed to. */
+  readonly email: string | null;
   readonly createdAt: Date;
 }
 
@@ -46,6 +48,10 @@ export class UserStore {
   /** Replaces a password and deletes the user's sessions. Returns the number of sessions. */
   async updatePassword({ organizationId, id }: UserKey, passwordHash: string): Promise<number> {
     return this.endSessions({ organizationId, id }, { passwordHash });
+  }
+
+  async updateEmail({ organizationId, id }: UserKey, email: string | null): Promise<void> {
+    await this.database.prisma.user.update({ where: { organizationId_id: { organizationId, id } }, data: { email } });
   }
 
   async disable({ organizationId, id }: UserKey): Promise<void> {

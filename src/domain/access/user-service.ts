@@ -7,6 +7,7 @@ import type { LoginGuard } from './login-guard';
 import { assertName } from './operator-names';
 import type { OrganizationService } from './organization-service';
 import { hashPassword, MIN_PASSWORD_LENGTH } from './passwords';
+import { isMailAddress } from '../../values/mail-addresses';
 import type { Privilege } from '../../values/privileges';
 import type { RightsAudit } from '../audit/rights-audit';
 
@@ -85,6 +86,14 @@ export class UserService {
     const user = await this.get(organization, username);
     await this.rights.note(user.organizationId, 'user password', `user ${username}`);
     return this.users.updatePassword(user, await hashPassword(password));
+  }
+
+  /** Says where reports are mailed to a user; null ends that. */
+  async setEmail(organization: string, username: string, email: string | null): Promise<void> {
+    if (email !== null && !isMailAddress(email)) throw new OperatorError('The address must be one like ada@example.org');
+    const user = await this.get(organization, username);
+    await this.rights.note(user.organizationId, 'user email', `user ${username}`, email === null ? 'no address' : 'another address');
+    await this.users.updateEmail(user, email);
   }
 
   /**

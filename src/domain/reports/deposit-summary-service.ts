@@ -25,7 +25,7 @@ import { renderRows, type RowStream } from '../../rows/row-stream';
 import type { RowColumn } from '../../rows/row-template';
 import { ALL_TIME, daysBetween, type LocalDate } from '../../values/dates';
 import { valueAt } from '../../values/paths';
-import type { MemberAccess, RequestAccess } from '../access/access-service';
+import type { MemberAccess } from '../access/access-service';
 import { toNarrowedLineSet, type DepositDetailService, type LineParameters } from './deposit-detail-service';
 import { digestLayouts, type DigestName, type LineDigests } from './control-totals';
 import { findDateOrderFault } from './date-order';
@@ -188,8 +188,8 @@ export class DepositSummaryService {
  * PRIVILEGE_NOT_FOUND, and as `toNarrowedLineSet`.
  */
 export async function authorizeTotals(
-  access: RequestAccess,
-  { organization }: MemberAccess,
+  access: { authorizeDonors(): Promise<unknown> },
+  { organization }: Pick<MemberAccess, 'organization'>,
   lines: LineParameters,
   { groupBy, having }: Grouping,
 ): Promise<LineSet> {

@@ -1,12 +1,14 @@
 import { getNamedType, getNullableType, isLeafType, isListType, isObjectType, type GraphQLSchema } from 'graphql';
 import { MAX_CLOSED_MONTHS } from '../../domain/reports/period-service';
 import { MAX_REPORT_PARAMETERS, MAX_SAVED_REPORTS } from '../../domain/reports/saved-report-service';
+import { MAX_SCHEDULES } from '../../domain/mail/schedule-service';
 import { errorTable, requestFaultTable } from '../../errors';
 import { countPossibleGroups, type GroupBy } from '../../formats/line-groups';
 import { changeClasses } from '../../values/change-classes';
 import { MAX_BUDGET_FUNDS } from '../../values/budget-limits';
 import { MAX_JOURNAL_FUNDS } from '../../values/journal-layouts';
 import { MAX_NODES } from '../../resolvers/node-resolver';
+import { MAX_SHOWN_MAILS } from '../../resolvers/reports/report-schedule-resolver';
 
 /** The greatest lengths of lists that have no page arguments. */
 export const listBounds: Readonly<Record<string, number>> = {
@@ -16,7 +18,9 @@ export const listBounds: Readonly<Record<string, number>> = {
   'JournalAccounts.funds': MAX_JOURNAL_FUNDS,
   'PeriodClose.months': MAX_CLOSED_MONTHS,
   'Query.errorCodes': Object.keys(errorTable).length + Object.keys(requestFaultTable).length,
+  'Query.reportMails': MAX_SHOWN_MAILS,
   'Query.savedReports': MAX_SAVED_REPORTS,
+  'ReportMailing.schedules': MAX_SCHEDULES,
   'SavedReport.parameters': MAX_REPORT_PARAMETERS,
 };
 

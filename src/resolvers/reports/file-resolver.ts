@@ -1,6 +1,6 @@
-import type { AuditEntry } from '../../data/audit/audit-store';
 import type { LineSet } from '../../data/books/line-set';
-import type { MemberAccess } from '../../domain/access/access-service';
+import type { RequestBooks } from '../../data/books/request-books';
+import type { MemberAccess, RequestAccess } from '../../domain/access/access-service';
 import type { ChangeSet } from '../../data/reports/deposit-change-store';
 import { numberOf, toPlace } from '../../data/postgres/version-stamp';
 import type { BookService } from '../../domain/books/book-service';
@@ -30,6 +30,7 @@ import type { LocalDate } from '../../values/dates';
 import { isUuid } from '../../values/ids';
 import type { Money } from '../../values/money';
 import { datesAt, type FindDates } from '../../values/periods';
+import { toReceipt, type Receipt } from './file-receipt';
 import type { SchemaReportDocuments } from './report-documents';
 import type { RequestContext } from '../request/request-context';
 
@@ -51,29 +52,6 @@ export interface FileSource {
   /** The file as the audit names it. */
   readonly facts: Pick<FileFacts, 'report' | 'tellsDonors'>;
 }
-
-/** An audit entry as the caller of its file sees it. */
-export type Receipt = Pick<
-  AuditEntry,
-  | 'id'
-  | 'username'
-  | 'report'
-  | 'format'
-  | 'startDate'
-  | 'endDate'
-  | 'pending'
-  | 'conditions'
-  | 'startedAt'
-  | 'finishedAt'
-  | 'outcome'
-  | 'bytes'
-  | 'fileSha256'
-  | 'lines'
-  | 'digest'
-  | 'moneyDigest'
-  | 'dataVersion'
-  | 'provision'
->;
 
 /** The control totals of a file. */
 export interface FileTotals {
@@ -100,6 +78,18 @@ interface RowsAfterTotals {
   readonly rows: AsyncGenerator<Buffer>;
   readonly totals: FileTotals;
 }
+
+/** The one for whom a file is read: a caller of now, or the recipient of a mail. */
+export interface FileReader {
+  readonly access: Pick<RequestAccess, 'openDonorData'> & {
+    authorizeMember(): Promise<Pick<MemberAccess, 'organization' | 'mayReadDonors'>>;
+    authorizeDonors(): Promise<Pick<MemberAccess, 'organization'>>;
+  };
+  readonly books: RequestBooks;
+}
+
+/** Finds the changes that a follower waits for. */
+type Follow = (lineSet: LineSet, changes: NonNullable<FileQuery['changes']>) => Promise<ChangeSet>;
 
 /** Parses a request's parameters. It is called after access was granted, because every door checks parameters last. */
 type ReadQuery = (findDates: FindDates) => FileQuery;
@@ -147,7 +137,8 @@ export class FileResolver {
       return this.summary(read(datesAt(member.organization, receivedAt)), member, context);
     }
     const granted = await access.authorizeReport();
-    return this.lines(read(datesAt(granted.organization, receivedAt)), granted, context);
+    const follow: Follow = (lineSet, changes) => this.follow(lineSet, changes, context);
+    return this.lines(read(datesAt(granted.organization, receivedAt)), granted, context, follow);
   }
 
   /**
@@ -183,7 +174,7 @@ export class FileResolver {
   }
 
   /** The file with all rows of a query, for the callers to whom GraphQL gives its address. */
-  async document(document: ReportDocument, context: RequestContext): Promise<FileSource> {
+  async document(document: ReportDocument, context: FileReader): Promise<FileSource> {
     const member = await context.access.authorizeMember();
     const file = this.documents.toFileQuery(document);
     if (reportOf(file) === 'deposit-summary') return this.summary(file, member, context);
@@ -208,8 +199,13 @@ export class FileResolver {
     return { ...receipt, digest: null, ...(entry.tellsDonors && { fileSha256: null, bytes: null }) };
   }
 
-  private async lines(query: FileQuery, granted: SystemAccess, context: RequestContext): Promise<FileSource> {
-    if (query.changes) return this.changes(query, query.changes, granted, context);
+  private async lines(
+    query: FileQuery,
+    granted: Pick<SystemAccess, 'organization'>,
+    context: FileReader,
+    follow?: Follow,
+  ): Promise<FileSource> {
+    if (query.changes) return this.changes(query, query.changes, granted, context, follow);
     const { depositDetails } = this.services;
     const narrowed = toNarrowedLineSet(granted.organization.id, query.lines);
     const lineSet = await this.services.books.inState(narrowed, query.lines.asOf, context.books, { name: asOfNames.file });
@@ -239,15 +235,16 @@ export class FileResolver {
   private async changes(
     query: FileQuery,
     changes: NonNullable<FileQuery['changes']>,
-    granted: SystemAccess,
-    context: RequestContext,
+    granted: Pick<SystemAccess, 'organization'>,
+    context: FileReader,
+    follow: Follow | undefined,
   ): Promise<FileSource> {
     const { depositChanges } = this.services;
     const { books } = context;
     const { classes } = changes;
     const lineSet = toNarrowedLineSet(granted.organization.id, query.lines);
     const isFollowed = changes.place !== undefined;
-    const set = isFollowed ? await this.follow(lineSet, changes, context) : await this.services.books.between(lineSet, changes, books);
+    const set = isFollowed && follow ? await follow(lineSet, changes) : await this.services.books.between(lineSet, changes, books);
     const rows = depositChanges.rows(set, classes, books);
     return {
       query,
@@ -291,7 +288,11 @@ export class FileResolver {
     throw new InputError('since: these are other books than those that were followed: begin with an export again');
   }
 
-  private async summary(query: FileQuery, granted: MemberAccess, context: RequestContext): Promise<FileSource> {
+  private async summary(
+    query: FileQuery,
+    granted: Pick<MemberAccess, 'organization' | 'mayReadDonors'>,
+    context: FileReader,
+  ): Promise<FileSource> {
     const { access, books } = context;
     const { mayReadDonors } = granted;
     const grouping = toGrouping(query);
@@ -343,7 +344,7 @@ export class FileResolver {
     };
   }
 
-  private closedThrough({ organizationId, state }: LineSet, { books }: Pick<RequestContext, 'books'>): Promise<LocalDate | null> {
+  private closedThrough({ organizationId, state }: LineSet, { books }: Pick<FileReader, 'books'>): Promise<LocalDate | null> {
     return this.services.periods.closedThrough(organizationId, state, books);
   }
 }
@@ -356,28 +357,3 @@ const toFileTotals = ({ totals, ...digests }: LineFigures): FileTotals => ({
   all: totals,
   ...digests,
 });
-
-function toReceipt(entry: AuditEntry): Receipt {
-  const { id, username, report, format, startDate, endDate, pending, conditions, startedAt, finishedAt } = entry;
-  const { outcome, bytes, fileSha256, lines, digest, moneyDigest, dataVersion, provision } = entry;
-  return {
-    id,
-    username,
-    report,
-    format,
-    startDate,
-    endDate,
-    pending,
-    conditions,
-    startedAt,
-    finishedAt,
-    outcome,
-    bytes,
-    fileSha256,
-    lines,
-    digest,
-    moneyDigest,
-    dataVersion,
-    provision,
-  };
-}

@@ -6,6 +6,8 @@ import { TryAgain } from '../look/try-again';
 import { presets } from '../values/periods';
 import { copyAdvice, toCopyText } from '../files/address-text';
 import { ModalDialog } from './modal-dialog';
+import { ScheduleDialog } from './schedule-dialog';
+import { fetchMailing } from './schedules';
 import {
   deleteSavedReport,
   describeSaving,
@@ -24,15 +26,26 @@ interface SavedReportListProps {
   readonly onOpen: (report: SavedReport) => void;
   /** Says in words what a report asks for. Undefined for one that says it in its query alone. */
   readonly describe?: (report: SavedReport) => ReactNode;
+  /** The time zone of the organization, with which reports can be sent on a schedule. */
+  readonly timeZone?: string;
 }
 
 /** The organization's saved reports. Each is a query with a title and a lasting address, for colleagues, spreadsheets and BI tools. */
-export function SavedReportList({ provision, list, onOpen, describe }: SavedReportListProps) {
+export function SavedReportList({ provision, list, onOpen, describe, timeZone }: SavedReportListProps) {
   const { reports, isRead, problem, read } = list;
   const [message, setMessage] = useState<{ readonly text: string; readonly isFault: boolean }>();
   const [doomed, setDoomed] = useState<SavedReport>();
   const section = useRef<HTMLElement>(null);
   useEffect(() => void read(), [read]);
+  const [isMailing, setIsMailing] = useState(false);
+  useEffect(() => {
+    // A page that cannot tell offers no schedules.
+    if (timeZone !== undefined)
+      fetchMailing(provision).then(
+        ({ isOn }) => setIsMailing(isOn),
+        () => setIsMailing(false),
+      );
+  }, [provision, timeZone]);
   /** Does some work, and shows the text that it returns or its fault. */
   const run = async (work: () => Promise<string>): Promise<void> => {
     try {
@@ -79,6 +92,7 @@ export function SavedReportList({ provision, list, onOpen, describe }: SavedRepo
                   {title}
                 </Button>
               ))}
+              {isMailing && timeZone !== undefined && takesPeriod(report) && <ScheduleDialog {...{ provision, report, timeZone }} />}
               <Button className="delete-button" aria-label={`Delete ${report.title}`} onPress={() => setDoomed(report)}>
                 Delete
               </Button>
@@ -113,6 +127,10 @@ export function SavedReportList({ provision, list, onOpen, describe }: SavedRepo
     </section>
   );
 }
+
+/** True for a report whose query can be of another period each time. */
+const takesPeriod = ({ parameters }: SavedReport): boolean =>
+  ['startDate', 'endDate'].every((date) => parameters.some(({ name }) => name === date));
 
 interface SavedReportFactsProps {
   readonly report: SavedReport;

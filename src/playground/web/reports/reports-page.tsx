@@ -192,7 +192,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
       {mode.kind === 'home' ? (
         <HomePage {...{ provision, viewer, list, onSessionChange }} />
       ) : mode.kind === 'saved' ? (
-        <SavedView {...{ provision, list }} name={mode.name} onOpen={open} onChoose={choose} />
+        <SavedView {...{ provision, list, timeZone }} name={mode.name} onOpen={open} onChoose={choose} />
       ) : choices && offered.includes(choices.report) ? (
         <FaultBoundary key={choices.report} part="This report" resetKeys={[choices]}>
           <ReportView

@@ -12,6 +12,7 @@ interface SavedViewProps {
   /** The name of the report to open; empty for the list of all. */
   readonly name: string;
   readonly list: SavedReports;
+  readonly timeZone: string;
   /** Called with the report as it is now. It must stay the same from render to render. */
   readonly onOpen: (report: SavedReport) => void;
   /** Called with the name of a report that somebody chose from the list. */
@@ -19,7 +20,7 @@ interface SavedViewProps {
 }
 
 /** Lists the saved reports, or opens the one of a name as it is now. */
-export function SavedView({ provision, name, list, onOpen, onChoose }: SavedViewProps) {
+export function SavedView({ provision, name, list, timeZone, onOpen, onChoose }: SavedViewProps) {
   const { reports, problem, read } = list;
   const choices = reports.flatMap((report) => readSavedChoices(report) ?? []);
   const donors = choices.flatMap(({ donor }) => (donor === undefined ? [] : [donor]));
@@ -52,7 +53,7 @@ export function SavedView({ provision, name, list, onOpen, onChoose }: SavedView
       )}
       {isList && (
         <SavedReportList
-          {...{ provision, list }}
+          {...{ provision, list, timeZone }}
           onOpen={(report) => onChoose(report.name)}
           describe={(report) => {
             const its = readSavedChoices(report);

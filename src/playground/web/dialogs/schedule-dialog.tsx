@@ -1,0 +1,191 @@
+import { useCallback, useEffect, useState } from 'react';
+import { Button, DialogTrigger } from 'react-aria-components';
+import { fromPeriodEnum } from '../../../values/periods';
+import { createCellFormat } from '../values/cell-format';
+import { presets } from '../values/periods';
+import { ModalDialog } from './modal-dialog';
+import type { SavedReport } from './saved-reports';
+import { ScheduleForm } from './schedule-form';
+import {
+  dayChoices,
+  deleteSchedule,
+  fetchMailing,
+  fetchMails,
+  formatTitles,
+  pauseSchedule,
+  readTimes,
+  saveSchedule,
+  sendNow,
+  stateTitles,
+  type Mail,
+  type Mailing,
+  type Schedule,
+} from './schedules';
+
+interface ScheduleProps {
+  readonly provision: string;
+  readonly report: SavedReport;
+  readonly timeZone: string;
+}
+
+/** A button, and the dialog in which a saved report gets schedules by which it is mailed. */
+export function ScheduleDialog(props: ScheduleProps) {
+  return (
+    <DialogTrigger>
+      <Button aria-label={`Send on a schedule: ${props.report.name}`}>Send on a schedule…</Button>
+      <ModalDialog title={`Send “${props.report.title}” on a schedule`} isWide>
+        {(close) => <Schedules {...props} onDone={close} />}
+      </ModalDialog>
+    </DialogTrigger>
+  );
+}
+
+interface Outcome {
+  readonly text: string;
+  readonly isFault: boolean;
+}
+
+function Schedules({ provision, report, timeZone, onDone }: ScheduleProps & { readonly onDone: () => void }) {
+  const [mailing, setMailing] = useState<Mailing>();
+  /** The schedule in the form; `new` for one that is not there yet. */
+  const [edited, setEdited] = useState<Schedule | 'new'>();
+  const [log, setLog] = useState<{ readonly of: string; readonly mails: readonly Mail[] }>();
+  const [outcome, setOutcome] = useState<Outcome>({ text: '', isFault: false });
+  const [isBusy, setIsBusy] = useState(false);
+  const { format } = createCellFormat(navigator.languages);
+  const instant = (time: string): string => format(time, 'instant', timeZone);
+  const read = useCallback(async () => setMailing(await fetchMailing(provision)), [provision]);
+  /** Does some work, reads the schedules again, and shows the text or the fault. */
+  const run = useCallback(
+    async (text: string, work: () => Promise<unknown>): Promise<void> => {
+      setIsBusy(true);
+      try {
+        await work();
+        await read();
+        setOutcome({ text, isFault: false });
+      } catch (error) {
+        setOutcome({ text: (error as Error).message, isFault: true });
+      }
+      setIsBusy(false);
+    },
+    [read],
+  );
+  useEffect(() => void run('', () => Promise.resolve()), [run]);
+  const schedules = mailing?.schedules.filter((schedule) => schedule.report === report.name) ?? [];
+  const showLog = (schedule: Schedule) => async (): Promise<void> =>
+    setLog({ of: schedule.id, mails: await fetchMails(provision, schedule) });
+  const describe = ({ cron, period, format: form }: Schedule): string => {
+    const { days, time } = readTimes(cron);
+    const when = days === undefined ? cron : `${dayChoices[days as keyof typeof dayChoices]} at ${time}`;
+    return `${when}: ${presets[fromPeriodEnum(period)!].title}. ${formatTitles[form]}.`;
+  };
+  return (
+    <>
+      {mailing?.schedules && schedules.length === 0 && !edited && <p>It is not sent yet.</p>}
+      <ul className="schedules" aria-label="Schedules">
+        {schedules.map((schedule) => (
+          <li key={schedule.id}>
+            <strong>{describe(schedule)}</strong>
+            <span>To {schedule.recipients.join(', ') || 'nobody'}.</span>
+            {schedule.pausedAt === null ? (
+              <span>Next on {instant(schedule.nextAt)}.</span>
+            ) : (
+              <span className="problem">
+                Paused on {instant(schedule.pausedAt)}: {schedule.pausedReason}.
+              </span>
+            )}
+            <div className="dialog-buttons">
+              <Button
+                isDisabled={isBusy}
+                onPress={() => void run('It is on its way to all recipients.', () => sendNow(provision, schedule))}
+              >
+                Send now
+              </Button>
+              <Button isDisabled={isBusy} onPress={() => void run('', showLog(schedule))}>
+                Log
+              </Button>
+              <Button isDisabled={isBusy} onPress={() => setEdited(schedule)}>
+                Change
+              </Button>
+              <Button
+                isDisabled={isBusy}
+                onPress={() => void run(schedule.pausedAt === null ? 'Paused.' : 'It goes on.', () => pauseSchedule(provision, schedule))}
+              >
+                {schedule.pausedAt === null ? 'Pause' : 'Resume'}
+              </Button>
+              <Button
+                className="delete-button"
+                isDisabled={isBusy}
+                onPress={() => void run('Deleted.', () => deleteSchedule(provision, schedule))}
+              >
+                Delete
+              </Button>
+            </div>
+            {log?.of === schedule.id && <MailLog mails={log.mails} toText={instant} />}
+          </li>
+        ))}
+      </ul>
+      {mailing && edited && (
+        <ScheduleForm
+          key={edited === 'new' ? edited : edited.id}
+          {...{ report, isBusy }}
+          schedule={edited === 'new' ? undefined : edited}
+          recipients={mailing.recipients}
+          onCancel={() => setEdited(undefined)}
+          onSave={(schedule) =>
+            void run('Saved.', async () => {
+              await saveSchedule(provision, schedule);
+              setEdited(undefined);
+            })
+          }
+        />
+      )}
+      <p role={outcome.isFault ? 'alert' : 'status'}>{isBusy ? 'One moment…' : outcome.text}</p>
+      {!edited && (
+        <div className="dialog-buttons">
+          <Button className="main-button" isDisabled={!mailing} onPress={() => setEdited('new')}>
+            New schedule
+          </Button>
+          <Button onPress={onDone}>Done</Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface MailLogProps {
+  readonly mails: readonly Mail[];
+  readonly toText: (time: string) => string;
+}
+
+function MailLog({ mails, toText }: MailLogProps) {
+  if (mails.length === 0) return <p>Nothing was due yet.</p>;
+  return (
+    <div className="journal-accounts">
+      <table aria-label="Log">
+        <thead>
+          <tr>
+            {['Due', 'Period', 'To', 'State', 'Change'].map((title) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {mails.map(({ id, dueAt, startDate, endDate, recipient, state, sentAs, failure, dataVersion }) => (
+            <tr key={id}>
+              <td>{toText(dueAt)}</td>
+              <td>
+                {startDate} to {endDate}
+              </td>
+              <td>{recipient}</td>
+              <td>{[stateTitles[state] + (sentAs === 'LINK' ? ' as a link' : ''), ...(failure === null ? [] : [failure])].join(': ')}</td>
+              <td>{dataVersion}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+import { REPORT_PRIVILEGE } from '../../src/values/privileges';
+import { importDailyGifts, openScheduledMails } from '../support/scheduled-mails';
+import { until } from '../support/until';
+
+const mails = openScheduledMails();
+let number = 0;
+/** Adds a user of a test's own. */
+const addReader = async (): Promise<string> => {
+  const name = `reader${++number}`;
+  await mails.addUser(name);
+  return name;
+};
+
+beforeAll(async () => {
+  await importDailyGifts(mails, 4);
+  await mails.saveReport();
+  await mails.serve();
+});
+beforeEach(() => {
+  mails.server.mails.length = 0;
+});
+
+test.each([
+  ['lost the privilege', 'the user lacks the privilege of the report', (name: string) => ({ grants: name })],
+  ['was disabled', 'the user is disabled', (name: string) => ({ disable: name })],
+  ['has no address any more', 'the user has no e-mail address', (name: string) => ({ email: name })],
+] as const)('a user who %s gets no mail, and the log says why', async (_how, failure, toChange) => {
+  const name = await addReader();
+  const schedule = await mails.schedule({ recipients: ['ada', name] });
+  const { users } = mails.gateway.services;
+  const { name: organization } = mails.organization;
+  const change: { grants?: string; disable?: string; email?: string } = toChange(name);
+  if (change.grants) await users.changeGrants(organization, name, { verb: 'revoke', privileges: [REPORT_PRIVILEGE] });
+  if (change.disable) await users.disable(organization, name);
+  if (change.email) await users.setEmail(organization, name, null);
+  const log = await mails.sendNow(schedule);
+  expect(log.map(({ recipient, state, failure: why }) => [recipient, state, why])).toEqual([
+    ['ada', 'SENT', null],
+    [name, 'REFUSED', failure],
+  ]);
+  expect(mails.server.mails.map(({ to }) => to)).toEqual([['ada@example.org']]);
+});
+
+test('a right that ends while a mail waits to be tried again ends the mail', async () => {
+  const name = await addReader();
+  const schedule = await mails.schedule({ recipients: [name] });
+  mails.server.fail = () => ({ step: 'message', status: 451 });
+  await mails.gateway.services.schedules.sendNow(null, schedule.id);
+  await until(async () => (await mails.logOf(schedule))[0]?.failure === 'the mail server answers 451');
+  await mails.gateway.services.users.changeGrants(mails.organization.name, name, { verb: 'revoke', privileges: [REPORT_PRIVILEGE] });
+  mails.server.fail = () => undefined;
+  await mails.advance('2 minutes');
+  await until(async () => (await mails.logOf(schedule))[0]?.state === 'REFUSED');
+  expect(mails.server.mails).toEqual([]);
+});
+
+test('a schedule that nobody may read any more is paused, and says so', async () => {
+  const name = await addReader();
+  const schedule = await mails.schedule({ recipients: [name] });
+  await mails.gateway.services.users.disable(mails.organization.name, name);
+  await mails.advance('1 day');
+  const find = () => mails.gateway.services.schedules.get(null, schedule.id);
+  await until(async () => (await find()).pausedAt !== null);
+  expect(await find()).toMatchObject({ pausedReason: 'no recipient may get it', recipients: [name] });
+  const [only, ...others] = await mails.logOf(schedule);
+  expect([only!.state, only!.failure, others]).toEqual(['REFUSED', 'the user is disabled', []]);
+  // A user who is deleted leaves the schedule, and the log keeps the name.
+  await mails.gateway.services.users.delete(mails.organization.name, name);
+  expect([(await find()).recipients, (await mails.logOf(schedule))[0]!.recipient]).toEqual([[], name]);
+});
+
+test('a schedule takes users of the organization who have the privilege and an address alone', async () => {
+  await mails.addUser('clerk', 'clerk@example.org', []);
+  await mails.gateway.services.users.create({
+    ...{ organization: mails.organization.name, username: 'mute', password: 'correct horse battery staple', grants: [REPORT_PRIVILEGE] },
+  });
+  for (const name of ['clerk', 'mute', 'nobody', 'eve@example.org']) {
+    await expect(mails.schedule({ recipients: ['ada', name] })).rejects.toMatchObject({
+      ...{ code: 'INVALID_PARAMETERS', fault: `recipients: ${name} is no user with the privilege of the report and an address` },
+    });
+  }
+  await expect(mails.schedule({ recipients: [] })).rejects.toMatchObject({ fault: 'recipients has 0 values; it must have from 1 to 50' });
+});

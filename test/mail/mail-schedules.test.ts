@@ -1,0 +1,79 @@
+import { CronTimes } from '../../src/values/mail-schedules';
+import { importDailyGifts, openScheduledMails } from '../support/scheduled-mails';
+import { until } from '../support/until';
+
+const mails = openScheduledMails();
+
+beforeAll(async () => {
+  await importDailyGifts(mails, 40);
+  await mails.saveReport();
+});
+beforeEach(() => {
+  mails.server.mails.length = 0;
+});
+
+const subjects = (): string[] => mails.server.mails.map(({ headers }) => headers.subject!);
+const list = (cron: string, zone: string, from: string, count: number): string[] => {
+  const times = new CronTimes(cron, zone);
+  const found: Date[] = [new Date(from)];
+  while (found.length <= count) found.push(times.after(found.at(-1)!));
+  return found.slice(1).map((time) => time.toISOString());
+};
+
+test('an hour that clocks leave out, or have twice, comes once', () => {
+  expect(list('30 2 * * *', 'America/New_York', '2026-03-07T12:00:00Z', 3)).toEqual([
+    ...['2026-03-08T07:00:00.000Z', '2026-03-09T06:30:00.000Z', '2026-03-10T06:30:00.000Z'],
+  ]);
+  expect(list('30 1 * * *', 'America/New_York', '2026-10-31T12:00:00Z', 3)).toEqual([
+    ...['2026-11-01T05:30:00.000Z', '2026-11-02T06:30:00.000Z', '2026-11-03T06:30:00.000Z'],
+  ]);
+});
+
+test.each([
+  ['* * * * * *', 'cron: it must have five fields: minute, hour, day of the month, month, day of the week'],
+  ['@daily', 'cron: it must have five fields: minute, hour, day of the month, month, day of the week'],
+  ['2026-01-01T00:00:00', 'cron: it must have five fields: minute, hour, day of the month, month, day of the week'],
+  ['61 8 * * *', 'cron: Invalid value for minute: 61'],
+  ['0 8 30 2 *', 'cron: it names no time'],
+])('the times %s are refused with their fault', async (cron, fault) => {
+  await expect(mails.schedule({ cron })).rejects.toMatchObject({ code: 'INVALID_PARAMETERS', fault });
+});
+
+test('a period that does not move, and a report that takes none, are refused', async () => {
+  await expect(mails.schedule({ period: 'all-time' })).rejects.toMatchObject({ fault: 'period: ALL_TIME does not move' });
+  await expect(mails.schedule({ report: 'none' })).rejects.toMatchObject({ fault: 'there is no saved report none' });
+});
+
+test('of the times that were missed while no gateway ran, the newest is mailed with its period', async () => {
+  const schedule = await mails.schedule({ cron: '0 8 * * *', period: 'yesterday', format: 'TOTALS' });
+  await mails.advance('5 days');
+  const gateway = await mails.serve();
+  await until(async () => (await mails.logOf(schedule))[0]?.state === 'SENT');
+  const [mail, ...others] = await mails.logOf(schedule);
+  const { rows } = await mails.gateway.database.client.query<{ due: string; period: string }>(
+    `SELECT max(time)::text AS due, (max(time) - interval '1 day')::date::text AS period
+     FROM clock.shift, generate_series(now()::date + interval '8 hours', now() + by, interval '1 day') AS time`,
+  );
+  expect(others).toEqual([]);
+  expect(mail!.startDate).toBe(rows[0]!.period);
+  expect(subjects()).toEqual([`Gifts: ${mail!.startDate} to ${mail!.endDate}`]);
+  expect(mail!.dueAt.toISOString().slice(0, 16)).toBe(`${rows[0]!.due.slice(0, 10)}T08:00`);
+  expect(await gateway.end('SIGTERM')).toBe(0);
+});
+
+test('a schedule that comes due more often than its period moves mails the period once, and a paused one nothing', async () => {
+  const often = await mails.schedule({ cron: '* * * * *', period: 'last-year', format: 'TOTALS' });
+  const paused = await mails.schedule({ cron: '* * * * *', period: 'last-year', format: 'TOTALS' });
+  await mails.gateway.services.schedules.pause(null, paused.id);
+  const gateway = await mails.serve();
+  const nextOf = async ({ id }: { id: string }): Promise<number> => (await mails.gateway.services.schedules.get(null, id)).nextAt.getTime();
+  for (let minute = 0; minute < 3; minute++) {
+    const before = await nextOf(often);
+    await mails.advance('1 minute');
+    await until(async () => (await nextOf(often)) > before);
+  }
+  await until(async () => (await mails.logOf(often)).every(({ state }) => state === 'SENT'));
+  expect((await mails.logOf(often)).map(({ attempts }) => attempts)).toEqual([1]);
+  expect([await mails.logOf(paused), subjects().length]).toEqual([[], 1]);
+  expect(await gateway.end('SIGTERM')).toBe(0);
+});

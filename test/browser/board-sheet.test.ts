@@ -87,7 +87,7 @@ async function inBooks({ id }: TestOrganization, { startDate, endDate }: typeof 
      FROM ${joined} JOIN allocation a ON a.organization_id = t.organization_id AND a.transaction_id = t.id ${where} GROUP BY 1`,
     values,
   );
-  return { all: all.rows[0]!.sum, funds: new Map(funds.rows.map(({ fund, sum }) => [Number(fund), sum ?? '0.00'])) };
+  return { all: all.rows[0]!.sum, funds: new Map(funds.rows.map(({ fund, sum }) => [Number(fund), sum])) };
 }
 
 /** The sum of the whole numbers from one to another. */

@@ -59,11 +59,7 @@ export class FundBudgetService {
    * Saves the budget of a fiscal year in place of the one in force. Throws INVALID_PARAMETERS with the fault, and BUDGET_CONFLICT, which says
    * who saved a budget and when, where the one in force is not the one that the saver has seen.
    */
-  async save(
-    organizationId: number,
-    { startDate, funds, replaces }: NewFundBudget,
-    saver: BudgetSaver,
-  ): Promise<FundBudget> {
+  async save(organizationId: number, { startDate, funds, replaces }: NewFundBudget, saver: BudgetSaver): Promise<FundBudget> {
     assertFirstDay(startDate);
     if (funds.length > MAX_BUDGET_FUNDS) throw new InputError(`funds has ${funds.length} funds; the limit is ${MAX_BUDGET_FUNDS}`, 'funds');
     const seen = new Set<number>();

@@ -64,7 +64,10 @@ function Budget({ provision, yearStart, yearEnd, onSaved, onDone }: BudgetProps 
   const save = async ({ funds, number }: Shown): Promise<void> => {
     const amounts = funds.flatMap(({ designationId, typed }) => (typed.trim() === '' ? [] : [{ designationId, amount: toBudget(typed) }]));
     const wrong = funds.find(({ typed }) => typed.trim() !== '' && toBudget(typed) === undefined);
-    if (wrong) return setOutcome({ text: `${wrong.name}: ${adviseAmount()}`, isFault: true });
+    if (wrong) {
+      setOutcome({ text: `${wrong.name}: ${adviseAmount()}`, isFault: true });
+      return;
+    }
     setIsBusy(true);
     const input = { startDate: yearStart, funds: amounts, replaces: number };
     try {

@@ -282,7 +282,7 @@ describe('an operator of users', () => {
       username: 'bob',
     });
     const defaults = ['authenticated_test_system', 'authenticated_test_session'];
-    const user = { createdAt: expect.any(String) as string, disabledAt: null };
+    const user = { createdAt: expect.any(String) as string, disabledAt: null, email: null };
     expect(await json(['user', 'list', '--organization', organization])).toEqual([
       { ...user, username: 'ada', privileges: defaults },
       { ...user, username: 'bob', privileges: [...defaults, REPORT] },
@@ -350,7 +350,7 @@ describe('an operator of users', () => {
     expect(body.errors?.map(({ message }) => message)).toEqual(['Username or password is not correct']);
     const { stdout } = await run(['user', 'list', '--organization', organization]);
     expect(stdout).toMatch(
-      /^USERNAME +DISABLED +PRIVILEGES\nada +\d{4}-\d\d-\d\d +authenticated_test_system authenticated_test_session\n$/,
+      /^USERNAME +E-MAIL +DISABLED +PRIVILEGES\nada +\d{4}-\d\d-\d\d +authenticated_test_system authenticated_test_session\n$/,
     );
     expect(await run(userWords('disable', organization, 'bob'))).toEqual(failed(`There is no user "bob" in "${organization}"`));
   });

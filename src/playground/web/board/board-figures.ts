@@ -52,13 +52,13 @@ export interface FundRow {
   readonly budget: string | undefined;
 }
 
-export interface MonthRow {
+interface MonthRow {
   readonly month: string;
   readonly received: string;
   readonly before: string;
 }
 
-export interface LargeGift {
+interface LargeGift {
   readonly id: string;
   readonly date: string;
   /** Undefined where names are left out; empty for a gift of nobody known. */

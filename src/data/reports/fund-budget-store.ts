@@ -2,7 +2,7 @@ import type { LocalDate } from '../../values/dates';
 import type { Money } from '../../values/money';
 import type { Database } from '../postgres/database';
 
-/** What a fund is to receive in a fiscal year. */
+/** The amount that a fund is to receive in a fiscal year. */
 export interface FundAmount {
   readonly designationId: number;
   readonly amount: Money;

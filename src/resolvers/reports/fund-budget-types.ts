@@ -7,7 +7,7 @@ import { DecimalScalar, LocalDateScalar } from '../request/scalars';
 const TO_DATE =
   'Part of the budget up to `through`: a twelfth for each month that is over, and for a month that is not by its days. Rounded to cents.';
 
-@ObjectType({ simpleResolvers: true, description: 'What a fund is to receive in a fiscal year.' })
+@ObjectType({ simpleResolvers: true, description: 'The amount that a fund is to receive in a fiscal year.' })
 export class BudgetedFund {
   @Field(() => GraphQLSafeInt, { description: 'Number of the designation (fund).' })
   designationId!: number;

@@ -56,7 +56,7 @@ export interface ReportChoices extends Conditions {
   /** The least sum of a donor's gifts; empty while none is chosen. */
   readonly givenMin: string;
   readonly addresses: AddressChoice;
-  /** Whether a sheet names the donors of its largest gifts. */
+  /** The choice to name the donors of the largest gifts on a sheet, or not. */
   readonly donorNames: NameChoice;
   readonly splitBy: GroupBy | 'NONE';
   /** The most rows; 0 stands for all. */

@@ -235,7 +235,7 @@ export const reportDefinitions = {
     needs: 'period',
     period: 'fiscal-year-to-date',
     compare: 'last-year',
-    // What is pending stands beside the sums.
+    // Pending gifts stand beside the sums.
     pending: 'WITHOUT',
     hasFixedPending: true,
   },

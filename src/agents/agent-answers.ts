@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { numberOf } from '../data/postgres/version-stamp';
+import type { BookState } from '../data/reading/replica';
 import type { LinkService } from '../domain/access/link-service';
 import type { ReadRange } from '../domain/audit/audit-service';
 import { InputError, toAppError } from '../errors';
@@ -79,7 +80,7 @@ export class AgentAnswers {
       return this.ofFile(await files.savedReport(source.report.name, { read: () => given, areTexts: false }, context), call);
     }
     const document = { query: source.query, variables: values };
-    if (!source.isFile) return ofDocument(call.run(document), source.pageInfos);
+    if (!source.isFile) return ofDocument(call.run(document), source.pageInfos, context.access.bookState!);
     return this.ofFile(await files.document(document, context), call);
   }
 
@@ -169,14 +170,17 @@ interface FieldError {
   readonly extensions?: { readonly code: string };
 }
 
-/** The answer to a document, whose lists are cut where they have more rows than an agent gets. */
-async function ofDocument(run: DocumentRun, pageInfos: ReadonlySet<string>): Promise<ToolAnswer> {
+/**
+ * The answer to a document, whose lists are cut where they have more rows than an agent gets. A document that reads no books is of the state
+ * in which the agent was let in.
+ */
+async function ofDocument(run: DocumentRun, pageInfos: ReadonlySet<string>, letIn: BookState): Promise<ToolAnswer> {
   try {
     const { text, context, hash, range, refusal, retryAfterSeconds } = await run.collect(MOST_BYTES);
     const { data = null, errors } = JSON.parse(text) as { readonly data?: Values | null; readonly errors?: readonly FieldError[] };
     const { message = '', extensions } = errors?.[0] ?? {};
-    const version = context.books.version ?? context.access.bookState?.version;
-    const dataVersion = version === undefined || data === null ? null : numberOf(version);
+    const { version } = context.access.bookState ?? letIn;
+    const dataVersion = data === null ? null : numberOf(context.books.version ?? version);
     const cuts: Cut[] = [];
     const digest = createHash('sha256').update(JSON.stringify(data)).digest('hex');
     const shown = cutLists(data, { left: MOST_ROWS, pageInfos, cuts }, []);

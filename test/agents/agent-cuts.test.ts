@@ -16,6 +16,7 @@ const manifest = manifestOf([
   'query Nested { deposits(first: 120) { nodes { depositId transactions(first: 5) { nodes { transactionId } pageInfo { endCursor } } } pageInfo { endCursor } } designations(first: 5) { nodes { name } } }',
   'query Few { deposits(first: 50) { nodes { transactions(first: 5) { nodes { transactionId } } } pageInfo { hasNextPage } } }',
   `query None { depositSummary(${YEAR}) { all { lines } } }`,
+  'query Nothing { __typename }',
   `query Part { depositSummary(${YEAR}) { all { lines } } dataVersion { number } }`,
 ]);
 const gateway = openGateway({ settings: { AGENTS: 'on', TRUSTED_DOCUMENTS: manifest.path }, lines: LINES });
@@ -80,6 +81,13 @@ test('an agent of books without an import gets no version, and no link whose row
     ...{ dataVersion: null, rows: 0, file: null, fileFault: 'The books are empty: nothing was imported yet.' },
   });
   expect((await callTool(url, empty, 'query_Page', { first: 1 })).content).toMatchObject({ dataVersion: null });
+});
+
+test.each(['0', '100000'])('a query that reads no books names their version, with %s as COST_PER_MINUTE', async (cost) => {
+  const settings = { AGENTS: 'on', TRUSTED_DOCUMENTS: manifest.path, COST_PER_MINUTE: cost, DATABASE_URL: gateway.database.url };
+  await withGateway(settings, async ({ url }) =>
+    expect((await callTool(url, agent, 'query_Nothing')).content).toMatchObject({ dataVersion: 1, data: { __typename: 'Query' } }),
+  );
 });
 
 test('an agent is told when to ask again, by a query of which nothing or only a part was answered', async () => {

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { runProcess, startServe, type ServeProcess } from '../support/command';
-import { ROOT } from '../support/documents';
+import { proseOf, ROOT } from '../support/documents';
 import { graphql } from '../support/gateway';
 
 const JANUARY = 'start_date=2026-01-01&end_date=2026-01-31';
@@ -12,7 +12,7 @@ const REPORT = `/api/v2/deposit_detail_designation_detail_with_contact_info?${JA
 const MAX_MEGABYTES = 120;
 /** What the package may hold. */
 const PLACES =
-  /^(dist\/|docs\/(deploy|monitoring)\/|prisma\/(migrations|roles)\/|(LICENSE|README\.md|package\.json|prisma\/citus\.sql|schema\.graphql)$)/;
+  /^(dist\/|docs\/(?!deploy\/secrets)|prisma\/(migrations|roles)\/|(LICENSE|[A-Z]+\.md|package\.json|prisma\/citus\.sql|schema\.graphql)$)/;
 /** The packages that libraries ask for when an option is set that the gateway does not set. */
 const NEVER_LOADED = ['class-validator', 'pg-native', 'supports-color'];
 /** ajv writes these names into the code of validators that it makes for other programs. */
@@ -85,6 +85,15 @@ describe('an operator who installs the package', () => {
       expect([name, files.includes(name)]).toEqual([name, true]);
     const migrations = readdirSync(join(ROOT, 'prisma/migrations')).filter((name) => /^\d/.test(name));
     for (const name of migrations) expect(files).toContain(`prisma/migrations/${name}/migration.sql`);
+  });
+
+  test('gets every document and picture that a document of the package leads to', () => {
+    const pages = files.filter((path) => path.endsWith('.md'));
+    const targets = pages.flatMap((page) =>
+      [...proseOf(read(page)).matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, target]) => normalize(join(dirname(page), target!))),
+    );
+    expect(targets.length).toBeGreaterThan(50);
+    expect(targets.filter((target) => !existsSync(join(installed, target)))).toEqual([]);
   });
 
   test('runs no script of it', () => {

@@ -1,44 +1,21 @@
 import { source as axe } from 'axe-core';
 import type { Page } from 'playwright-core';
-import { CLOSE_PRIVILEGE, REPORT_PRIVILEGE } from '../../src/values/privileges';
-import { createOrganization, importLines, v2Line, type TestOrganization } from '../support/gateway';
+import { REPORT_PRIVILEGE } from '../../src/values/privileges';
+import { BOARD_NOW, boardGift as gift, openBoardBooks } from '../support/board-books';
+import { createOrganization, importLines, type TestOrganization } from '../support/gateway';
 import { logIn, openPlayground, printPage, untilFocusIsOn } from '../support/playground-browser';
 
-const NOW = '2026-06-15T12:00:00Z';
 const gateway = openPlayground({ loggedIn: true });
 
-type Fields = Readonly<Record<string, unknown>>;
-let count = 0;
-const gift = (date: string, amount: string, fund: number, more: Fields = {}) => {
-  const id = `T${++count}`;
-  return v2Line({
-    ...{ deposit_id: `D${id}`, transaction_id: id, allocation_id: `A${id}`, transaction_date: date, deposit_date: date },
-    ...{
-      amount,
-      fee_amount: '0.00',
-      net_amount: amount,
-      allocation_amount: amount,
-      designation_id: fund,
-      designation: `Fund ${fund}`,
-      ...more,
-    },
-  });
-};
 const NOBODY = {
   ...{ donor_id: 0, donor_first_name: '', donor_last_name: '', address1: '', city: '', zip: '', phone: '', email_address: '' },
 };
 const LINES = [gift('2025-08-01', '100.00', 3), gift('2026-06-14', '60.00', 4), gift('2024-09-09', '40.00', 3)];
 
-async function openBooks(lines: readonly object[] = LINES, { mayClose = true, fiscalYearStart = 7 } = {}) {
-  const organization = await createOrganization(gateway.services);
-  const { name, username } = organization;
-  await gateway.services.organizations.setFiscalYear(name, fiscalYearStart);
-  if (mayClose) await gateway.services.users.changeGrants(name, username, { verb: 'grant', privileges: [CLOSE_PRIVILEGE] });
-  await importLines(gateway.services, organization, lines);
-  return organization;
-}
+const openBooks = (lines: readonly object[] = LINES, options?: Parameters<typeof openBoardBooks>[2]) =>
+  openBoardBooks(gateway.services, lines, options);
 async function open(as: TestOrganization, choices = '', options: Parameters<typeof gateway.visit>[0] = {}) {
-  const { page, faults } = await gateway.visit({ as, hash: `#reports/board${choices}`, now: NOW, locale: 'en-US', ...options });
+  const { page, faults } = await gateway.visit({ as, hash: `#reports/board${choices}`, now: BOARD_NOW, locale: 'en-US', ...options });
   await logIn(page);
   return { page, faults };
 }

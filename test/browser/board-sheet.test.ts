@@ -1,8 +1,7 @@
-import { CLOSE_PRIVILEGE } from '../../src/values/privileges';
-import { createOrganization, graphql, importLines, v2Line, type TestOrganization } from '../support/gateway';
+import { BOARD_NOW, boardGift, openBoardBooks } from '../support/board-books';
+import { graphql, type TestOrganization } from '../support/gateway';
 import { logIn, openPlayground, printPage } from '../support/playground-browser';
 
-const NOW = '2026-06-15T12:00:00Z';
 /** Twelve months, of which the first is in the fiscal year before. */
 const PERIOD = { startDate: '2025-06-01', endDate: '2026-05-31' };
 const BEFORE = { startDate: '2024-06-01', endDate: '2025-05-31' };
@@ -11,22 +10,8 @@ const HASH = `#reports/board?period=${PERIOD.startDate}..${PERIOD.endDate}`;
 
 type Fields = Readonly<Record<string, unknown>>;
 const nameOf = (fund: number): string => `The fund number ${fund} of friends of the library and of all of its readers, near and far away`;
-let count = 0;
-const gift = (date: string, amount: string, fund: number, more: Fields = {}) => {
-  const id = `T${++count}`;
-  return v2Line({
-    ...{ deposit_id: `D${id}`, transaction_id: id, allocation_id: `A${id}`, transaction_date: date, deposit_date: date },
-    ...{
-      amount,
-      fee_amount: '0.00',
-      net_amount: amount,
-      allocation_amount: amount,
-      designation_id: fund,
-      designation: nameOf(fund),
-      ...more,
-    },
-  });
-};
+const gift = (date: string, amount: string, fund: number, more: Fields = {}) =>
+  boardGift(date, amount, fund, { designation: nameOf(fund), ...more });
 const donor = (id: number, name: string): Fields => ({ donor_id: id, donor_first_name: name, donor_last_name: 'Reader' });
 const part = (of: Record<string, unknown>, fund: number, share: string | undefined) => ({
   ...of,
@@ -58,15 +43,9 @@ const BUDGET = [
 
 const gateway = openPlayground({ loggedIn: true });
 
-async function openBooks(lines: readonly object[], fiscalYearStart = 7) {
-  const organization = await createOrganization(gateway.services);
-  await gateway.services.organizations.setFiscalYear(organization.name, fiscalYearStart);
-  await gateway.services.users.changeGrants(organization.name, organization.username, { verb: 'grant', privileges: [CLOSE_PRIVILEGE] });
-  await importLines(gateway.services, organization, lines);
-  return organization;
-}
+const openBooks = (lines: readonly object[], fiscalYearStart = 7) => openBoardBooks(gateway.services, lines, { fiscalYearStart });
 async function open(as: TestOrganization, hash = HASH, options: Parameters<typeof gateway.visit>[0] = {}) {
-  const { page, faults } = await gateway.visit({ as, hash, now: NOW, locale: 'en-US', ...options });
+  const { page, faults } = await gateway.visit({ as, hash, now: BOARD_NOW, locale: 'en-US', ...options });
   await logIn(page);
   await page.locator('.board-total').waitFor();
   return { page, faults };

@@ -1,6 +1,6 @@
 import type { FundAmount, FundBudgetStore, SavedFundBudget } from '../../data/reports/fund-budget-store';
 import { AppError, InputError } from '../../errors';
-import { MAX_BUDGET_FUNDS } from '../../values/budget-limits';
+import { isBudgetYear, MAX_BUDGET_FUNDS } from '../../values/budget-limits';
 import { monthsBetween, type LocalDate } from '../../values/dates';
 import { toCents, toMoney, type Money } from '../../values/money';
 import { addDays } from '../../values/periods';
@@ -108,8 +108,7 @@ const lastOfMonth = (date: LocalDate): LocalDate => addDays(`${addDays(`${date.s
 
 function assertFirstDay(startDate: LocalDate): void {
   if (!startDate.endsWith('-01')) throw new InputError(`startDate: ${startDate} is not the first day of a month`, 'startDate');
-  if (startDate < '1900' || startDate >= '9999')
-    throw new InputError(`startDate: ${startDate} is not in the years 1900 to 9998`, 'startDate');
+  if (!isBudgetYear(startDate)) throw new InputError(`startDate: ${startDate} is not in the years 1900 to 9998`, 'startDate');
 }
 
 function refuse(found: SavedFundBudget | null): never {

@@ -1,4 +1,6 @@
 import type { BoardQuery, BoardQueryVariables } from '../../../generated/operations/graphql';
+import { isBudgetYear } from '../../../values/budget-limits';
+import { monthsBetween } from '../../../values/dates';
 import { toMonths, toPeriodDates } from '../../../values/periods';
 import type { ReportChoices } from '../choices/report-choices';
 import type { DateBasis } from '../choices/report-definitions';
@@ -36,6 +38,7 @@ export function toBoardDocument({ choices, period, compared, fiscalYearStart, as
     yearStart: findYearStart(endDate, fiscalYearStart),
     dateBasis: choices.dateBasis,
     ...(asOf && { asOf }),
+    withBudget: isBudgetYear(findYearStart(endDate, fiscalYearStart)),
     giftsBy: ['TRANSACTION', 'DEPOSIT', 'DESIGNATION', ...(withNames ? (['DONOR'] as const) : [])],
     withNames,
   };
@@ -67,6 +70,9 @@ interface LargeGift {
   readonly amount: string;
 }
 
+/** The budget that a sheet is compared with, which is the one in force when the sheet was made. */
+type SheetBudget = Pick<NonNullable<BoardQuery['fundBudget']>, 'number' | 'savedAt' | 'savedBy' | 'toDate'>;
+
 /** The figures of a sheet. All columns of the funds add up to their totals. */
 export interface BoardFigures {
   readonly version: { readonly number: number; readonly recordedAt: string };
@@ -74,11 +80,13 @@ export interface BoardFigures {
   readonly gifts: number;
   readonly before: string;
   readonly toDate: string;
-  /** The budget of the fiscal year up to the last day; undefined where none is saved. */
-  readonly budget: string | undefined;
+  /** The budget of the fiscal year up to the last day; undefined where none is saved, or one of no fund. */
+  readonly budget: SheetBudget | undefined;
   readonly funds: readonly FundRow[];
   readonly months: readonly MonthRow[];
   readonly largest: readonly LargeGift[];
+  /** True where gifts of very many funds left no place for the others of the largest. */
+  readonly isLargestCut: boolean;
   readonly newDonors: number;
   readonly lapsedDonors: number;
   readonly pending: { readonly amount: string; readonly gifts: number };
@@ -99,14 +107,14 @@ export function readBoard(answer: BoardQuery, { startDate, endDate, dateBasis }:
   if (!period.dataVersion) return undefined;
   const amountOf = ({ byTransaction: { amount } }: Money): string => amount;
   const [received, before, year] = [period.all, period.compared.all, toDate.all].map(amountOf) as [string, string, string];
-  const budget = fundBudget?.toDate;
+  const budget = fundBudget && fundBudget.funds.length > 0 ? fundBudget : undefined;
   return {
     version: period.dataVersion,
     ...{ received, before, toDate: year, budget },
     gifts: period.all.transactions,
     funds: toFundRows(answer, { received, before, toDate: year }),
     months: toMonthRows(nodesOf(months.groups), { startDate, endDate }),
-    largest: toLargest(largest.groups, dateBasis),
+    ...toLargest(largest.groups, dateBasis),
     newDonors: newDonors.groups?.totalCount ?? 0,
     lapsedDonors: lapsedDonors.groups?.totalCount ?? 0,
     pending: { amount: amountOf(pending.all), gifts: pending.all.transactions },
@@ -117,10 +125,12 @@ interface Money {
   readonly byTransaction: { readonly amount: string };
 }
 
+const MAX_MONTHS = 1000;
+const TOO_LONG = 'The sheet has room for 1,000 funds and 1,000 months. Choose a shorter period.';
+
 /** The groups of a list, which must all be there: a sum without some of them would be wrong. */
 function nodesOf<Node>(groups: { readonly totalCount: number; readonly nodes: readonly Node[] } | null): readonly Node[] {
-  if (!groups || groups.totalCount > groups.nodes.length)
-    throw new GatewayError('The sheet has room for 1,000 funds and 1,000 months. Choose a shorter period.');
+  if (!groups || groups.totalCount > groups.nodes.length) throw new GatewayError(TOO_LONG);
   return groups.nodes;
 }
 
@@ -176,9 +186,10 @@ function addFunds(name: string, funds: readonly FundRow[]): FundRow {
 
 type MonthNode = NonNullable<NonNullable<BoardQuery['months']>['groups']>['nodes'][number];
 
-/** The months of a period, those without gifts too. */
+/** The months of a period, those without gifts too. Throws a GatewayError for more than the sheet draws. */
 function toMonthRows(nodes: readonly MonthNode[], { startDate, endDate }: Omit<BoardDates, 'dateBasis'>): MonthRow[] {
   const found = new Map(nodes.map(({ key, all, compared }) => [key.month, { all, compared }]));
+  if (monthsBetween(startDate, endDate) >= MAX_MONTHS) throw new GatewayError(TOO_LONG);
   return toMonths(startDate, endDate).map(({ startDate: first }) => {
     const month = `${first.slice(0, 'YYYY-MM'.length)}-01`;
     const { all, compared } = found.get(month) ?? {};
@@ -186,8 +197,11 @@ function toMonthRows(nodes: readonly MonthNode[], { startDate, endDate }: Omit<B
   });
 }
 
-/** The largest gifts. A gift that is split over several funds has a group for each of them. */
-function toLargest(groups: NonNullable<BoardQuery['largest']>['groups'], dateBasis: DateBasis): LargeGift[] {
+/** The largest gifts. A gift that is split over several funds has a group for each of them, which follow one another. */
+function toLargest(
+  groups: NonNullable<BoardQuery['largest']>['groups'],
+  dateBasis: DateBasis,
+): Pick<BoardFigures, 'largest' | 'isLargestCut'> {
   const found = new Map<string, LargeGift & { readonly names: readonly string[] }>();
   for (const { key, all } of groups?.nodes ?? []) {
     const { transactionId, transactionDate, depositDate, designation, designationId, donorFirstName, donorLastName } = key;
@@ -205,7 +219,8 @@ function toLargest(groups: NonNullable<BoardQuery['largest']>['groups'], dateBas
     });
   }
   const gifts = [...found.values()];
+  const goesOn = groups !== null && groups.totalCount > groups.nodes.length;
   // The last gift of a list that goes on may have more funds than were read.
-  const whole = groups && groups.totalCount > groups.nodes.length ? gifts.slice(0, -1) : gifts;
-  return whole.slice(0, MAX_GIFTS);
+  const largest = gifts.slice(0, MAX_GIFTS).map((gift) => (goesOn && gift === gifts.at(-1) ? { ...gift, funds: 'many funds' } : gift));
+  return { largest, isLargestCut: goesOn && largest.length < MAX_GIFTS };
 }

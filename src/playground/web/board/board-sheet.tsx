@@ -5,10 +5,11 @@ import { BESIDE, stack, type DrawnChart } from '../charts/drawn-chart';
 import { describePeriod, toPrintLines, type PlannedPeriods } from '../choices/choice-texts';
 import { defaultChoices, toAddress, type ReportChoices } from '../choices/report-choices';
 import type { ReportId } from '../choices/report-definitions';
-import { describeBooks, describePrint, PrintSheet, usePrinting } from '../tables/print-sheet';
+import { describeBooks, describePrint, NotePrint, PrintSheet, usePrinting } from '../tables/print-sheet';
 import { createCellFormat } from '../values/cell-format';
 import { subtract, toPercentage } from '../values/exact-decimal';
 import type { Today } from '../../../values/periods';
+import { endOfDay } from '../values/states';
 import { findYearStart, type BoardFigures, type FundRow } from './board-figures';
 
 interface BoardSheetProps {
@@ -25,9 +26,14 @@ export function BoardSheet({ figures, ...props }: BoardSheetProps & { readonly f
   return figures ? (
     <FilledSheet {...props} figures={figures} />
   ) : (
-    <p className="note">The books are empty: nothing has been imported yet.</p>
+    <>
+      <p className="note">{EMPTY}</p>
+      <NotePrint title={props.title} lines={toPrintLines(props.plan, props.organization)} note={EMPTY} />
+    </>
   );
 }
+
+const EMPTY = 'The books are empty: nothing has been imported yet.';
 
 interface FilledProps extends BoardSheetProps {
   readonly figures: BoardFigures;
@@ -40,7 +46,8 @@ function FilledSheet(props: FilledProps) {
   const chart = useMemo(() => toChart(figures, plan), [figures, plan]);
   const { format } = createCellFormat(navigator.languages);
   const { number, recordedAt } = figures.version;
-  const books = `${describeBooks(number, plan.choices.state !== '')} They are of ${format(recordedAt, 'instant', timeZone)}.`;
+  const isPast = plan.choices.state !== '';
+  const books = `${describeBooks(number, isPast)} ${isPast ? 'It is' : 'They are'} of ${format(recordedAt, 'instant', timeZone)}.`;
   const [whose = '', ...others] = toPrintLines(plan, organization);
   return (
     <div ref={place} className="board">
@@ -92,7 +99,7 @@ interface FiguresProps extends FilledProps {
   readonly isLinked?: boolean;
 }
 
-function Figures({ now, plan, figures, chart, isLinked = false }: FiguresProps) {
+function Figures({ now, plan, timeZone, figures, chart, isLinked = false }: FiguresProps) {
   const { choices, period, compared, currency } = plan;
   const { format, sign } = createCellFormat(navigator.languages, currency);
   const { received, before, toDate, budget, funds, largest, pending } = figures;
@@ -110,6 +117,7 @@ function Figures({ now, plan, figures, chart, isLinked = false }: FiguresProps) 
   const yearDates = describePeriod(choices, { startDate: yearStart, endDate });
   const beforeDates = describePeriod(choices, compared ?? {});
   const hasNames = choices.donorNames === 'WITH';
+  const endsBefore = choices.state !== '' && figures.version.recordedAt < endOfDay(endDate, timeZone);
   return (
     <>
       <dl className="board-cards">
@@ -127,7 +135,7 @@ function Figures({ now, plan, figures, chart, isLinked = false }: FiguresProps) 
             <span>No budget of this fiscal year is saved.</span>
           ) : (
             <span>
-              Budget to date: {format(budget, 'money')}, {differ(toDate, budget)}
+              Budget to date: {format(budget.toDate, 'money')}, {differ(toDate, budget.toDate)}
             </span>
           )}
         </Card>
@@ -182,10 +190,21 @@ function Figures({ now, plan, figures, chart, isLinked = false }: FiguresProps) 
           </tbody>
         </table>
       </div>
+      {figures.isLargestCut && (
+        <p className="board-notes">These gifts are split over so many funds that the list has no place for the ones after them.</p>
+      )}
       <p className="board-notes">
-        Year before: {beforeDates}. Budget to date: a twelfth of the year for each month, and for a month that is not over by its days.
-        {endDate > now.today && ' The period is not over yet, and the budget is that of its last day.'} A fund without a budget differs by
-        all that it received.
+        Year before: {beforeDates}.{' '}
+        {endsBefore && 'This state of the books was recorded before the period was over, so that what came later is in no figure. '}
+        {budget && (
+          <>
+            Budget to date: a twelfth of the year for each month, and for a month that is not over by its days.{' '}
+            {endDate > now.today && 'The period is not over yet, and the budget is that of its last day. '}A fund without a budget differs
+            by all that it received. The budget is number {format(budget.number, 'count')}, saved
+            {budget.savedBy !== null && ` by ${budget.savedBy}`} on {format(budget.savedAt, 'instant', timeZone)}
+            {choices.state !== '' && ', and not one of the state of the books'}.
+          </>
+        )}
       </p>
     </>
   );
@@ -253,7 +272,7 @@ function FundTable({ funds, figures, isWholeYear, currency }: FundTableProps) {
           ))}
           <tr className="board-total">
             <th scope="row">Total</th>
-            {toCells({ received, before, toDate, budget }).map((text, at) => (
+            {toCells({ received, before, toDate, budget: budget?.toDate }).map((text, at) => (
               <td key={columns[at]} className="money">
                 {text}
               </td>

@@ -64,8 +64,9 @@ function Budget({ provision, yearStart, yearEnd, onSaved, onDone }: BudgetProps 
   const save = async ({ funds, number }: Shown): Promise<void> => {
     const amounts = funds.flatMap(({ designationId, typed }) => (typed.trim() === '' ? [] : [{ designationId, amount: toBudget(typed) }]));
     const wrong = funds.find(({ typed }) => typed.trim() !== '' && toBudget(typed) === undefined);
-    if (wrong) {
-      setOutcome({ text: `${wrong.name}: ${adviseAmount()}`, isFault: true });
+    if (wrong || amounts.length > MAX_BUDGET_FUNDS) {
+      const text = wrong ? `${wrong.name}: ${adviseAmount()}` : `A budget has at most ${String(MAX_BUDGET_FUNDS)} funds.`;
+      setOutcome({ text, isFault: true });
       return;
     }
     setIsBusy(true);
@@ -75,7 +76,7 @@ function Budget({ provision, yearStart, yearEnd, onSaved, onDone }: BudgetProps 
         query: saveFundBudgetMutation,
         variables: { input },
       });
-      setShown({ funds, number: saveFundBudget.budget.number });
+      setShown((now) => now && { ...now, number: saveFundBudget.budget.number });
       setOutcome({ text: 'The budget is saved for all of your organization.', isFault: false });
       onSaved();
     } catch (error) {
@@ -159,7 +160,5 @@ async function fetchBudget(provision: string, startDate: string, through: string
   const funds = names.map(({ designationId, name }) => toRow(designationId, name));
   // A fund that is not in the books yet keeps its budget.
   const others = [...amounts.keys()].map((id) => toRow(id, ''));
-  if (funds.length + others.length > MAX_BUDGET_FUNDS)
-    throw new GatewayError(`There are more than ${String(MAX_BUDGET_FUNDS)} funds. Save their budget by GraphQL.`);
   return { number: fundBudget?.number ?? null, funds: [...funds, ...others] };
 }

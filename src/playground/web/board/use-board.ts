@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { isStopped } from '../rows/gateway-faults';
 import type { BoardQuery } from '../../../generated/operations/graphql';
 import type { PlannedPeriods } from '../choices/choice-texts';
-import { askGateway } from '../session/gateway-client';
+import { dataOf, postGraphQL } from '../session/gateway-client';
 import { readBoard, type BoardFigures } from './board-figures';
 
 type BoardState =
@@ -27,8 +27,9 @@ export function toReading(provision: string, plan: SheetPlan, explain: (error: u
   const { startDate = '', endDate = '' } = period;
   return async (signal) => {
     try {
-      const answer = await askGateway<BoardQuery>(provision, { query, variables }, signal);
-      return readBoard(answer, { startDate, endDate, dateBasis: choices.dateBasis });
+      // A long report is stopped by whoever waits for it.
+      const answer = dataOf(await postGraphQL(provision, { query, variables }, { signal }));
+      return readBoard(answer as BoardQuery, { startDate, endDate, dateBasis: choices.dateBasis });
     } catch (error) {
       throw await explain(error);
     }

@@ -164,7 +164,7 @@ export function ReportView({
               {...{ provision, fiscalYearStart }}
               endDate={plan.period.endDate}
               mayChange={mayClose(viewer)}
-              isReady={board.state.kind === 'done'}
+              isReady={board.state.kind === 'done' && board.state.figures !== undefined}
               onSaved={run}
             />
           )}
@@ -220,7 +220,7 @@ export function ReportView({
         <FaultBoundary part="The sheet" resetKeys={[board.state]}>
           <BoardSheet
             {...{ plan, timeZone, now }}
-            title={saved?.title ?? title}
+            title={saved && !isChanged ? saved.title : title}
             organization={viewer.organization}
             figures={board.state.figures}
           />

@@ -1,0 +1,127 @@
+import type { Page } from 'playwright-core';
+import { BOARD_NOW, boardGift as gift, openBoardBooks } from '../support/board-books';
+import { createOrganization, importLines, type TestOrganization } from '../support/gateway';
+import { logIn, openPlayground, printPage } from '../support/playground-browser';
+
+const YEAR = '2025-07-01';
+const gateway = openPlayground({ loggedIn: true });
+
+async function open(as: TestOrganization, choices = ''): Promise<Page> {
+  const { page } = await gateway.visit({ as, hash: `#reports/board${choices}`, now: BOARD_NOW, locale: 'en-US' });
+  await logIn(page);
+  return page;
+}
+const isThere = (page: Page): Promise<void> => page.locator('.board-total').waitFor();
+async function readGifts(page: Page): Promise<string[]> {
+  const rows = await page.getByRole('region', { name: 'Largest gifts' }).getByRole('row').allInnerTexts();
+  return rows.map((text) => text.replaceAll(/\s+/g, ' '));
+}
+const yearCard = (page: Page): Promise<string> => page.locator('.board-cards .card').nth(1).innerText();
+
+/** A gift that is shared equally by funds from the first one on. */
+const shared = (date: string, funds: number) => {
+  const whole = gift(date, `${funds}.00`, 1);
+  return Array.from({ length: funds }, (_none, at) => ({
+    ...whole,
+    ...{ allocation_id: `${String(whole.allocation_id)}-${at}`, allocation_amount: '1.00' },
+    ...{ designation_id: at + 1, designation: `Fund ${at + 1}` },
+  }));
+};
+
+test('the ten largest gifts are there although one of them is split over 250 funds', async () => {
+  const small = Array.from({ length: 12 }, (_none, at) => gift('2026-02-02', `${at + 1}.00`, 1));
+  const page = await open(await openBoardBooks(gateway.services, [...shared('2026-03-03', 250), ...small]));
+  await isThere(page);
+  const rows = await readGifts(page);
+  expect([rows.length, rows[1], rows[2], rows.at(-1)]).toEqual([
+    11,
+    'Mar 3, 2026 250 funds 250.00',
+    'Feb 2, 2026 Fund 1 12.00',
+    'Feb 2, 2026 Fund 1 4.00',
+  ]);
+  await page.context().close();
+});
+
+test('a list of gifts that has no place for the others says so', async () => {
+  const lines = Array.from({ length: 5 }, (_none, at) => shared('2026-03-03', 300 - at)).flat();
+  const page = await open(await openBoardBooks(gateway.services, lines));
+  await isThere(page);
+  const rows = await readGifts(page);
+  const gifts = ['300 funds 300.00', '299 funds 299.00', '298 funds 298.00', 'many funds 297.00'];
+  expect(rows.slice(1)).toEqual(gifts.map((text) => `Mar 3, 2026 ${text}`));
+  await page.getByText('the list has no place for the ones after them').waitFor();
+  await page.context().close();
+});
+
+test('a budget of no fund is none, and a year that can have none has figures', async () => {
+  const organization = await openBoardBooks(gateway.services, [gift('2026-06-14', '60.00', 4), gift('1900-02-02', '5.00', 4)]);
+  await gateway.services.fundBudgets.save(organization.id, { startDate: YEAR, funds: [], replaces: null }, { name: null });
+  const page = await open(organization);
+  await isThere(page);
+  expect(await yearCard(page)).toContain('No budget of this fiscal year is saved.');
+  expect(await page.locator('.board-funds tr').first().innerText()).not.toContain('Budget');
+  await page.goto(`${gateway.url}/playground#reports/board?period=1900-01-01..1900-03-31`);
+  await page.locator('.board-total').getByText('5.00').first().waitFor();
+  await page.goto(`${gateway.url}/playground#reports/board?period=2020-01-01..2999-12-31`);
+  await page.getByText('The sheet has room for 1,000 funds and 1,000 months. Choose a shorter period.').waitFor();
+  await page.context().close();
+});
+
+test('a sheet names its budget, and a past state the days that it lacks', async () => {
+  const organization = await openBoardBooks(gateway.services, [gift('2026-06-14', '60.00', 4)]);
+  await importLines(gateway.services, organization, [gift('2026-06-15', '1.00', 4)]);
+  const budget = { startDate: YEAR, funds: [{ designationId: 4, amount: '1200.00' }], replaces: null };
+  await gateway.services.fundBudgets.save(organization.id, budget, { name: 'cora' });
+  const page = await open(organization);
+  await page.getByText(/The budget is number 1, saved by cora on [^.]*[AP]M\.$/).waitFor();
+  expect(await page.getByText('recorded before the period was over').count()).toBe(0);
+  await page.goto(`${gateway.url}/playground#reports/board?state=1&period=2025-07-01..2027-06-30`);
+  await page.getByText('This is the state at version 1. It is of').waitFor();
+  await page.getByText('recorded before the period was over').waitFor();
+  await page.context().close();
+  const past = await open(organization, '?state=1');
+  await past.getByText(/saved by cora on .*[AP]M, and not one of the state of the books\.$/).waitFor();
+  await past.context().close();
+});
+
+test('a changed sheet is not printed under the title of the saved one, nor the page of empty books', async () => {
+  const page = await open(await openBoardBooks(gateway.services, [gift('2026-06-14', '60.00', 4)]));
+  await isThere(page);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByLabel('Title').fill('Board, June');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('heading', { name: 'Board, June', exact: true }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect((await printPage(page))[0]!.lines[0]).toBe('Board, June');
+  await page.evaluate(`location.hash = location.hash.replace('board?', 'board?donorNames=WITH&')`);
+  await page.getByText('The choices differ from those that were saved.').waitFor();
+  await page.getByRole('region', { name: 'Largest gifts' }).getByText('Donor').waitFor();
+  expect((await printPage(page))[0]!.lines[0]).toBe('Summary for the board');
+  await page.context().close();
+  const empty = await open(await createOrganization(gateway.services));
+  await empty.getByText('The books are empty: nothing has been imported yet.').waitFor();
+  expect(await empty.getByRole('button', { name: 'Print', exact: true }).isDisabled()).toBe(true);
+  expect((await printPage(empty))[0]!.lines.at(-1)).toBe('The books are empty: nothing has been imported yet.');
+  await empty.context().close();
+});
+
+test('an amount that is typed while a budget is saved stays', async () => {
+  const page = await open(await openBoardBooks(gateway.services, [gift('2026-06-14', '60.00', 4), gift('2026-06-14', '6.00', 5)]));
+  await isThere(page);
+  await page.getByRole('button', { name: 'Budget…' }).click();
+  await page.getByLabel('Budget of Fund 4 (4)').fill('100');
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/graphql', async (route) => {
+    if (route.request().postData()?.includes('saveFundBudget')) await held;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Save budget' }).click();
+  await page.getByText('One moment…').waitFor();
+  await page.getByLabel('Budget of Fund 5 (5)').fill('70');
+  release();
+  await page.getByText('The budget is saved for all of your organization.').waitFor();
+  expect(await page.getByLabel('Budget of Fund 5 (5)').inputValue()).toBe('70');
+  await page.context().close();
+});

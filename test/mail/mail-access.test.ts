@@ -12,9 +12,9 @@ const READ = '{ reportMailing { isOn recipients schedules { report cron period f
 const SAVE = `mutation ($input: SaveReportScheduleInput!) { saveReportSchedule(input: $input) { schedule { id report pausedAt } } }`;
 const input = { report: 'gifts', cron: '0 8 1 * *', period: 'LAST_MONTH', format: 'FILE', recipients: ['ada'] };
 const CHANGES = [
-  'mutation ($id: ID!) { pauseReportSchedule(id: $id, paused: true) { schedule { id } } }',
-  'mutation ($id: ID!) { sendReportNow(id: $id) { schedule { id } } }',
-  'mutation ($id: ID!) { deleteReportSchedule(id: $id) { schedule { id } } }',
+  'mutation ($id: ID!) { pauseReportSchedule(input: { id: $id, paused: true }) { schedule { id } } }',
+  'mutation ($id: ID!) { sendReportNow(input: { id: $id }) { schedule { id } } }',
+  'mutation ($id: ID!) { deleteReportSchedule(input: { id: $id }) { schedule { id } } }',
 ];
 
 beforeAll(async () => {
@@ -67,7 +67,7 @@ test('a schedule of another organization is not there', async () => {
   const user = await asUser('ada');
   for (const change of CHANGES)
     expect(codesOf(await graphql(gateway.url, change, { ...user, variables: { id: foreign.id } }))).toEqual(['NOT_FOUND']);
-  const log = 'query ($id: ID!) { reportMails(schedule: $id) { id } }';
+  const log = 'query ($id: ID!) { reportMails(id: $id) { id } }';
   expect(codesOf(await graphql(gateway.url, log, { ...user, variables: { id: foreign.id } }))).toEqual(['NOT_FOUND']);
   expect(codesOf(await graphql(gateway.url, SAVE, { ...user, variables: { input: { ...input, id: foreign.id } } }))).toEqual(['NOT_FOUND']);
   expect(await gateway.services.schedules.listMails(null, foreign.id, 10)).toEqual([]);

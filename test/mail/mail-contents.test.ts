@@ -48,8 +48,8 @@ test('a mail has the totals and the version in its text, and the whole file atta
       `Bytes:                    ${content.length}`,
       `SHA-256:                  ${createHash('sha256').update(content).digest('hex')}`,
       '',
-      'The report as it is now, after a login:',
-      'https://gifts.example.org/playground#saved/gifts',
+      'The report of this period, after a login:',
+      `https://gifts.example.org/playground#saved/gifts?period=${yesterday}..${yesterday}&state=1`,
     ].join('\n'),
   );
   expect(log).toMatchObject({ state: 'SENT', sentAs: 'FILE', dataVersion: 1, attempts: 1, failure: null, isRequested: true });

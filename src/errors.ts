@@ -21,6 +21,7 @@ export const errorTable = {
   BOOKS_CHANGING: { status: 409, text: 'The books are being changed' },
   ACCOUNTS_CONFLICT: { status: 409, text: 'The accounts are others than expected' },
   BUDGET_CONFLICT: { status: 409, text: 'The budget is another than expected' },
+  SCHEDULE_CONFLICT: { status: 409, text: 'The schedule is another than expected' },
   JOURNAL_REFUSED: { status: 409, text: 'The journal cannot be written' },
   VERSION_PRUNED: { status: 410, text: 'The state is no longer kept' },
   PAYLOAD_TOO_LARGE: { status: 413, text: 'Payload too large' },

@@ -265,7 +265,8 @@ export function createServices(
   const usageStore = new UsageStore(database);
   const usageCounter = new UsageCounter(usageStore, onUnwrittenUsage);
   const users = new UserService({ organizations, users: userStore, sessions: sessionStore, logins, rights });
-  const savedReports = new SavedReportService(savedReportStore, rights);
+  const scheduleStore = new ScheduleStore(database);
+  const savedReports = new SavedReportService(savedReportStore, scheduleStore, rights);
   const depositSummaries = new DepositSummaryService(new DepositSummaryStore(), depositDetails);
   const depositChanges = new DepositChangeService(new DepositChangeStore());
   const journalAccounts = new JournalAccountService(new JournalAccountStore(database), rights);
@@ -277,7 +278,7 @@ export function createServices(
     mailServer &&
     new MailDeliveries({
       ...{ store: mailStore, savedReports, audit, page: config.PLAYGROUND_URL! },
-      sender: new MailSender(mailServer, config.MAIL_FROM),
+      sender: new MailSender(mailServer, config.MAIL_FROM, config.SHUTDOWN_GRACE_SECONDS * MS_PER_SECOND),
       maxBytes: config.MAIL_ATTACHMENT_KILOBYTES * BYTES_PER_KILOBYTE,
       makingSeconds: config.REPORT_QUEUE_SECONDS + config.REPORT_TIMEOUT_SECONDS,
     });
@@ -319,7 +320,7 @@ export function createServices(
     webhookDeliveries,
     schedules: new ScheduleService({
       ...{ organizations, savedReports, rights, mails: mailStore },
-      schedules: new ScheduleStore(database),
+      schedules: scheduleStore,
       isOn: mailServer !== undefined,
     }),
     mailDeliveries,

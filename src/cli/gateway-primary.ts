@@ -35,13 +35,14 @@ const CLOSING_TRIES = 3;
 export function createPrimary(config: Config, { serving, owner }: RoleAddresses, log: Logger): App {
   const shared = createSharedParts(config);
   serveAttemptMemories();
-  const services = createServices({ ...config, POOL_SIZE }, serving, { shared });
+  const signals = createSignals(log, () => metrics);
+  const services = createServices({ ...config, POOL_SIZE }, serving, { ...signals, shared });
   const metrics = config.ADMIN_PORT === undefined ? undefined : new GatewayMetrics(services);
   // A gateway whose workers do not start says that alone.
   let stopDeleting = (): Promise<void> => Promise.resolve();
   let stopDelivering = (): Promise<unknown> => Promise.resolve();
   const summed = metrics && new SummedMetrics(metrics);
-  const operators = createOperatorsSide(owner, { config, log, metrics, signals: createSignals(log, () => metrics) }, summed);
+  const operators = createOperatorsSide(owner, { config, log, metrics, signals }, summed);
   const workers = new WorkerSet({
     size: config.WORKERS,
     module: WORKER_MODULE,

@@ -8,7 +8,7 @@ export interface MailFacts extends PeriodDates {
   readonly dataVersion: number;
   /** The totals with their names, in order. */
   readonly totals: readonly (readonly [name: string, value: string | number])[];
-  /** The page of the report, which asks for a login. */
+  /** The page of the report in this period, which asks for a login. */
   readonly link: string;
   /** The file that is attached, or the reason why it is not; undefined where none was asked for. */
   readonly file?: AttachedFile | { readonly leftOut: string } | undefined;
@@ -39,6 +39,6 @@ export function toMailText({ organization, title, period, startDate, endDate, da
       : 'leftOut' in file
         ? ['', `The file is not attached: ${file.leftOut}. The link below leads to it.`]
         : ['', row('Attached file', file.name), row('Bytes', file.bytes), row('SHA-256', file.sha256)];
-  const end = ['', 'The report as it is now, after a login:', link, ''];
+  const end = ['', 'The report of this period, after a login:', link, ''];
   return [...heads, '', ...totals.map(([name, value]) => row(name, value)), ...files, ...end].join('\n');
 }

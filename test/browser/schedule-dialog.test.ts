@@ -44,7 +44,7 @@ test('an analyst sends a saved report on a schedule, reads its log, pauses and d
   await dialog.getByText('It is on its way to all recipients.').waitFor();
   await dialog.getByRole('button', { name: 'Log' }).click();
   const row = dialog.getByRole('table', { name: 'Log' }).getByRole('row').nth(1);
-  await row.getByText('waits').waitFor();
+  await row.getByText(/^waits until /).waitFor();
   await dialog.getByRole('button', { name: 'Pause' }).click();
   await dialog.getByText(/^Paused on .*: ada has paused it\.$/).waitFor();
   await dialog.getByRole('button', { name: 'Resume' }).click();
@@ -53,8 +53,11 @@ test('an analyst sends a saved report on a schedule, reads its log, pauses and d
   await dialog.getByLabel('Contents').selectOption('Totals alone');
   await dialog.getByRole('button', { name: 'Save schedule' }).click();
   await dialog.getByText('Monday to Friday at 07:30: Yesterday. Totals alone.').waitFor();
+  await dialog.getByLabel('Schedules').and(page.locator(':focus')).waitFor();
   await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('alertdialog', { name: 'Delete the schedule?' }).getByRole('button', { name: 'Delete' }).click();
   await dialog.getByText('It is not sent yet.').waitFor();
+  await dialog.getByLabel('Schedules').and(page.locator(':focus')).waitFor();
   expect(await services.schedules.list(organization.id)).toEqual([]);
   expect(faults.filter((fault) => !fault.includes('422'))).toEqual([]);
 });

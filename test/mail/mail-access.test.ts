@@ -1,6 +1,6 @@
 import type { ScheduleRow } from '../../src/data/mail/schedule-store';
 import { failed, runCommand, succeed } from '../support/command';
-import { createOrganization, graphql, login, PASSWORD, type TestOrganization } from '../support/gateway';
+import { createOrganization, graphql, login, PASSWORD, startGateway, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 import { MAIL_SETTINGS, saveGiftsReport, saveSchedule } from '../support/scheduled-mails';
 
@@ -12,9 +12,9 @@ const READ = '{ reportMailing { isOn recipients schedules { report cron period f
 const SAVE = `mutation ($input: SaveReportScheduleInput!) { saveReportSchedule(input: $input) { schedule { id report pausedAt } } }`;
 const input = { report: 'gifts', cron: '0 8 1 * *', period: 'LAST_MONTH', format: 'FILE', recipients: ['ada'] };
 const CHANGES = [
-  'mutation ($id: ID!) { pauseReportSchedule(id: $id, paused: true) { schedule { id } } }',
-  'mutation ($id: ID!) { sendReportNow(id: $id) { schedule { id } } }',
-  'mutation ($id: ID!) { deleteReportSchedule(id: $id) { schedule { id } } }',
+  'mutation ($id: ID!) { pauseReportSchedule(input: { id: $id, paused: true }) { schedule { id } } }',
+  'mutation ($id: ID!) { sendReportNow(input: { id: $id }) { schedule { id } } }',
+  'mutation ($id: ID!) { deleteReportSchedule(input: { id: $id }) { schedule { id } } }',
 ];
 
 beforeAll(async () => {
@@ -63,11 +63,48 @@ test('whoever lacks the privilege reads and changes nothing, and a server change
   }
 });
 
+test('a change of a schedule that somebody has changed since is refused, and a paused one stays paused', async () => {
+  const user = await asUser('ada');
+  const { id, updatedAt } = await saveSchedule(gateway.services, gateway.organization);
+  await gateway.services.schedules.pause(null, id);
+  const save = (replaces: Date | null) => graphql(gateway.url, SAVE, { ...user, variables: { input: { ...input, id, replaces } } });
+  expect((await save(updatedAt)).body).toEqual({
+    data: { saveReportSchedule: { schedule: { id, report: 'gifts', pausedAt: expect.any(String) as string } } },
+  });
+  const { updatedAt: newer } = await gateway.services.schedules.get(null, id);
+  for (const replaces of [updatedAt, null]) {
+    expect((await save(replaces)).body).toMatchObject({
+      data: null,
+      errors: [
+        {
+          message: `The schedule is another than expected: schedule ${id} was saved by ada at ${newer.toISOString()}`,
+          extensions: { code: 'SCHEDULE_CONFLICT', argument: 'input.replaces' },
+        },
+      ],
+    });
+  }
+});
+
+test('a report is not sent now to whom it is on its way already', async () => {
+  const user = await asUser('ada');
+  const { id } = await saveSchedule(gateway.services, gateway.organization);
+  const twice = `mutation ($id: ID!) { ${['one', 'two'].map((name) => `${name}: sendReportNow(input: { id: $id }) { schedule { id } }`).join(' ')} }`;
+  expect((await graphql(gateway.url, twice, { ...user, variables: { id } })).body).toMatchObject({
+    errors: [
+      {
+        message: expect.stringContaining('the mails that were asked for before still wait to be sent') as string,
+        ...{ path: ['two'], extensions: { code: 'BAD_USER_INPUT', argument: 'input.id' } },
+      },
+    ],
+  });
+  expect(await gateway.services.schedules.listMails(null, id, 10)).toMatchObject([{ isRequested: true, state: 'PENDING' }]);
+});
+
 test('a schedule of another organization is not there', async () => {
   const user = await asUser('ada');
   for (const change of CHANGES)
     expect(codesOf(await graphql(gateway.url, change, { ...user, variables: { id: foreign.id } }))).toEqual(['NOT_FOUND']);
-  const log = 'query ($id: ID!) { reportMails(schedule: $id) { id } }';
+  const log = 'query ($id: ID!) { reportMails(id: $id) { id } }';
   expect(codesOf(await graphql(gateway.url, log, { ...user, variables: { id: foreign.id } }))).toEqual(['NOT_FOUND']);
   expect(codesOf(await graphql(gateway.url, SAVE, { ...user, variables: { input: { ...input, id: foreign.id } } }))).toEqual(['NOT_FOUND']);
   expect(await gateway.services.schedules.listMails(null, foreign.id, 10)).toEqual([]);
@@ -75,17 +112,21 @@ test('a schedule of another organization is not there', async () => {
 
 test('an operator lists, pauses, sends and deletes schedules', async () => {
   const environment = { DATABASE_URL: gateway.database.url };
+  const organization = await createOrganization(gateway.services);
+  await gateway.services.users.setEmail(organization.name, 'ada', 'ada@example.org');
+  await saveGiftsReport(gateway.services, organization);
+  const schedule = await saveSchedule(gateway.services, organization, { cron: '0 8 * * *' });
   const ask = async <Result>(...words: string[]): Promise<Result> => JSON.parse(await succeed(environment, ['--json', ...words])) as Result;
-  const of = ['--organization', theirs.name];
+  const of = ['--organization', organization.name];
   expect(await ask('schedule', 'list', ...of)).toMatchObject([
-    { id: foreign.id, report: 'gifts', period: 'yesterday', recipients: ['ada'] },
+    { id: schedule.id, report: 'gifts', period: 'yesterday', recipients: ['ada'] },
   ]);
-  expect(await ask('schedule', 'pause', foreign.id)).toMatchObject({ pausedReason: 'an operator has paused it' });
-  expect(await ask('schedule', 'resume', foreign.id)).toMatchObject({ pausedAt: null, pausedReason: null });
-  await ask('schedule', 'send', foreign.id);
-  expect(await ask('schedule', 'log', foreign.id)).toMatchObject([{ recipient: 'ada', state: 'PENDING', isRequested: true, attempts: 0 }]);
+  expect(await ask('schedule', 'pause', schedule.id)).toMatchObject({ pausedReason: 'an operator has paused it' });
+  expect(await ask('schedule', 'resume', schedule.id)).toMatchObject({ pausedAt: null, pausedReason: null });
+  await ask('schedule', 'send', schedule.id);
+  expect(await ask('schedule', 'log', schedule.id)).toMatchObject([{ recipient: 'ada', state: 'PENDING', isRequested: true, attempts: 0 }]);
   expect(await succeed(environment, ['schedule', 'list', ...of])).toContain('0 8 * * *  yesterday  FILE');
-  expect(await succeed(environment, ['schedule', 'delete', foreign.id])).toBe(`Schedule ${foreign.id} of gifts is deleted\n`);
+  expect(await succeed(environment, ['schedule', 'delete', schedule.id])).toBe(`Schedule ${schedule.id} of gifts is deleted\n`);
   expect(await ask('schedule', 'list', ...of)).toEqual([]);
 });
 
@@ -101,7 +142,24 @@ test('an operator gives a user an address, and no text that is none', async () =
   expect((await gateway.services.users.get(theirs.name, 'ada')).email).toBeNull();
 });
 
-test('a gateway without a mail server says so', async () => {
+test('a gateway without a mail server offers no schedules', async () => {
+  const alone = await startGateway();
+  try {
+    const organization = await createOrganization(alone.services);
+    await alone.services.users.setEmail(organization.name, 'ada', 'ada@example.org');
+    await saveGiftsReport(alone.services, organization);
+    const user = { provision: organization.webProvision, cookie: await login(alone.url, organization.webProvision) };
+    expect((await graphql(alone.url, READ, user)).body).toEqual({
+      data: { reportMailing: { isOn: false, recipients: ['ada'], schedules: [] } },
+    });
+    const { body } = await graphql(alone.url, SAVE, { ...user, variables: { input } });
+    expect(JSON.stringify(body)).toContain('this gateway sends no mails: its operator has set no mail server');
+  } finally {
+    await alone.stop();
+  }
+});
+
+test('settings of a mail server that are wrong, or not whole, are told in words', async () => {
   const environment = { DATABASE_URL: gateway.database.url, PORT: '0' };
   const wrong = { ...MAIL_SETTINGS, SMTP_URL: 'mail.example.org' };
   const { status, stderr } = await runCommand({ ...environment, ...wrong }, ['serve']);

@@ -6,24 +6,24 @@ import { until } from '../support/until';
 
 const mails = openScheduledMails();
 
+let gifts: ReadonlyMap<string, string>;
+
 beforeAll(async () => {
-  await importDailyGifts(mails, 3);
+  gifts = await importDailyGifts(mails, 3);
   await mails.serve();
 });
 beforeEach(() => {
   mails.server.mails.length = 0;
 });
 
-const day = (distance: number): string => new Date(Date.now() + distance * 86_400_000).toISOString().slice(0, 10);
-
 test('a mail has the totals and the version in its text, and the whole file attached', async () => {
   await mails.saveReport('Gifts of each day');
   const schedule = await mails.schedule();
   const [log] = await mails.sendNow(schedule);
-  const yesterday = day(-1);
+  const yesterday = log!.startDate;
   expect(mails.server.mails).toHaveLength(1);
   const [mail] = mails.server.mails;
-  const content = 'transaction_id,donor_last_name,amount\r\n"P1","Lovelace","10.50"\r\n';
+  const content = `transaction_id,donor_last_name,amount\r\n"${gifts.get(yesterday)}","Lovelace","10.50"\r\n`;
   expect(mail).toMatchObject({ from: 'reports@example.org', to: ['ada@example.org'], id: `<${log!.id}@example.org>` });
   expect(mail!.headers.subject).toBe(`Gifts of each day: ${yesterday} to ${yesterday}`);
   expect(mail!.file).toEqual({ name: `gifts-${yesterday}-${yesterday}.csv`, content });
@@ -48,8 +48,8 @@ test('a mail has the totals and the version in its text, and the whole file atta
       `Bytes:                    ${content.length}`,
       `SHA-256:                  ${createHash('sha256').update(content).digest('hex')}`,
       '',
-      'The report as it is now, after a login:',
-      'https://gifts.example.org/playground#saved/gifts',
+      'The report of this period, after a login:',
+      `https://gifts.example.org/playground#saved/gifts?period=${yesterday}..${yesterday}&state=1`,
     ].join('\n'),
   );
   expect(log).toMatchObject({ state: 'SENT', sentAs: 'FILE', dataVersion: 1, attempts: 1, failure: null, isRequested: true });

@@ -7,6 +7,7 @@ import { until } from '../support/until';
 const DAYS = 30;
 const STEPS_OF_DAY = 3;
 const RESTART_EVERY = 30;
+const MAX_ATTEMPTS = 16;
 const STEPS: readonly FailingStep[] = ['connection', 'sender', 'recipient', 'message', 'dropped'];
 const mails = openScheduledMails();
 
@@ -65,17 +66,17 @@ test('each period of a month arrives exactly once, by two gateways with restarts
   }
   await mails.gateway.services.schedules.pause(null, schedule.id);
   const log = await mails.logOf(schedule);
-  const waiting = log.filter(({ state }) => state === 'PENDING');
-  expect(log.filter(({ state }) => state === 'FAILED' || state === 'REFUSED')).toEqual([]);
+  // A server that fails half the time fails a mail 16 times in a thousandth of all runs.
+  expect(log.filter(({ state, attempts }) => state === 'REFUSED' || (state === 'FAILED' && attempts < MAX_ATTEMPTS))).toEqual([]);
   const periods = [...new Set(log.map(({ startDate }) => startDate))].sort();
   expect(periods.length).toBeGreaterThanOrEqual(DAYS);
   expect(periods).toEqual(periods.map((_, index) => addDays(periods[0]!, index)));
-  // Each period has one row and one mail for each recipient; what still waits has none.
+  // Each period has one row and one mail for each recipient; what still waits, or was given up, has none.
   const key = (to: string, period: string): string => `${to} ${period}`;
   const expected = ['ada', 'bea'].flatMap((name) => periods.map((period) => key(name, period)));
   expect(log.map(({ recipient, startDate }) => key(recipient, startDate)).sort()).toEqual(expected.sort());
   const arrived = mails.server.mails.map(({ to, headers }) => key(to[0]!.split('@')[0]!, headers.subject!.slice(-'YYYY-MM-DD'.length)));
-  const unsent = new Set(waiting.map(({ recipient, startDate }) => key(recipient, startDate)));
+  const unsent = new Set(log.filter((each) => each.state !== 'SENT').map(({ recipient, startDate }) => key(recipient, startDate)));
   expect(arrived.sort()).toEqual(expected.filter((each) => !unsent.has(each)).sort());
   // The test would prove little if little had failed.
   expect(Object.keys(failures).sort()).toEqual([...STEPS].sort());

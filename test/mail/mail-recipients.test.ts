@@ -54,6 +54,44 @@ test('a right that ends while a mail waits to be tried again ends the mail', asy
   expect(mails.server.mails).toEqual([]);
 });
 
+test('a user who was taken off the list gets nothing that waits, and a mail keeps its period and its form', async () => {
+  const name = await addReader();
+  const schedule = await mails.schedule({ recipients: ['ada', name] });
+  mails.server.fail = () => ({ step: 'message', status: 451 });
+  await mails.gateway.services.schedules.sendNow(null, schedule.id);
+  await until(async () => (await mails.logOf(schedule)).every(({ failure }) => failure !== null));
+  await mails.schedule({ id: schedule.id, replaces: schedule.updatedAt, period: 'last-year', format: 'LINK', recipients: ['ada'] });
+  mails.server.fail = () => undefined;
+  await mails.advance('2 minutes');
+  await until(async () => (await mails.logOf(schedule)).every(({ state }) => state !== 'PENDING'));
+  const log = await mails.logOf(schedule);
+  expect(log.map(({ recipient, state, sentAs, failure }) => [recipient, state, sentAs, failure])).toEqual([
+    ['ada', 'SENT', 'FILE', null],
+    [name, 'REFUSED', null, 'the user is no recipient any more'],
+  ]);
+  expect(mails.server.mails).toHaveLength(1);
+  expect(mails.server.mails[0]!.text).toContain(`${log[0]!.startDate} to ${log[0]!.endDate} (yesterday)`);
+});
+
+test('a schedule that is paused while its mail is made sends nothing', async () => {
+  const { services, database } = mails.gateway;
+  const schedule = await mails.schedule();
+  const other = await mails.schedule();
+  await services.schedules.pause(null, other.id);
+  await mails.advance('1 day');
+  // Nothing is made while nobody can read the report.
+  await database.client.query('BEGIN; LOCK TABLE saved_report IN ACCESS EXCLUSIVE MODE');
+  try {
+    await until(async () => (await mails.logOf(schedule))[0]?.attempts === 1);
+    await services.schedules.pause(null, schedule.id);
+  } finally {
+    await database.client.query('COMMIT');
+  }
+  await mails.sendNow(other);
+  expect(await mails.logOf(schedule)).toMatchObject([{ state: 'PENDING', failure: null }]);
+  expect(mails.server.mails).toHaveLength(1);
+});
+
 test('a schedule that nobody may read any more is paused, and says so', async () => {
   const name = await addReader();
   const schedule = await mails.schedule({ recipients: [name] });

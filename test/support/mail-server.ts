@@ -31,6 +31,8 @@ export class MailServer {
   fail: () => { readonly step: FailingStep; readonly status: number } | undefined = () => undefined;
   /** True for a server that answers no recipient. */
   isStalling = false;
+  /** Resolves when the server answers a message that it has taken. */
+  answerAfter: () => Promise<void> = () => Promise.resolve();
 
   private constructor(private readonly server: SMTPServer) {}
 
@@ -61,8 +63,9 @@ export class MailServer {
         void buffer(stream).then(
           (content) => {
             const error = failAt('message', id);
-            if (!error) mailServer.mails.push(toMail(content.toString(), envelope));
-            done(error);
+            if (error) return done(error);
+            mailServer.mails.push(toMail(content.toString(), envelope));
+            void mailServer.answerAfter().then(() => done());
           },
           () => undefined,
         );

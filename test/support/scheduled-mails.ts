@@ -10,7 +10,7 @@ import { createOrganization, importLines, PASSWORD, startGateway, v2Line, type T
 import { MailServer } from './mail-server';
 import { until } from './until';
 
-const DOCUMENTS = new SchemaReportDocuments(createSchema());
+export const DOCUMENTS = new SchemaReportDocuments(createSchema());
 const LINES = `query Gifts($startDate: LocalDate!, $endDate: LocalDate!) {
   depositDetails(startDate: $startDate, endDate: $endDate) { transactionId donorLastName amount }
 }`;
@@ -50,6 +50,10 @@ export function openScheduledMails(settings: Readonly<Record<string, string>> = 
     await gateway.database.client.query(CLOCK);
     organization = await createOrganization(gateway.services);
     await gateway.services.users.setEmail(organization.name, 'ada', 'ada@example.org');
+  });
+  afterEach(async () => {
+    // The clock of a later test would make them due.
+    await gateway.database.client.query('DELETE FROM report_schedule');
   });
   afterAll(async () => {
     await Promise.all(serving.map((each) => each.end('SIGKILL')));
@@ -100,13 +104,17 @@ export async function saveGiftsReport({ savedReports }: Services, { id }: TestOr
 
 /** Saves a schedule of the report `gifts` to the organization's user, who must have an address. */
 export function saveSchedule({ schedules }: Services, { id }: TestOrganization, given: Partial<ScheduleToSave> = {}): Promise<ScheduleRow> {
-  const schedule = { report: 'gifts', cron: '0 8 * * *', period: 'yesterday', format: 'FILE', recipients: ['ada'], ...given } as const;
+  const schedule = { report: 'gifts', cron: DISTANT, period: 'yesterday', format: 'FILE', recipients: ['ada'], ...given } as const;
   const caller = { organizationId: id, username: 'ada', provisionLabel: null, provisionStart: null };
   return schedules.save({ id, timeZone: 'UTC', fiscalYearStart: 1 }, schedule, DOCUMENTS, { caller, address: '127.0.0.1' });
 }
 
-/** Imports a gift of each of the last days, and some of the days that come. */
-export async function importDailyGifts({ gateway, organization }: ScheduledMails, days: number): Promise<void> {
+/** The hour of the day that is the most distant, so that no schedule comes due before the clock is put forward. */
+export const DISTANT_HOUR = (new Date().getUTCHours() + 12) % 24;
+const DISTANT = `0 ${DISTANT_HOUR} * * *`;
+
+/** Imports a gift of each of the last days, and some of the days that come. Returns the ids of the gifts by their dates. */
+export async function importDailyGifts({ gateway, organization }: ScheduledMails, days: number): Promise<ReadonlyMap<string, string>> {
   const lines = Array.from({ length: days }, (_, day) => {
     const date = new Date(Date.now() + (day - 2) * 86_400_000).toISOString().slice(0, 10);
     return v2Line({
@@ -118,6 +126,7 @@ export async function importDailyGifts({ gateway, organization }: ScheduledMails
     });
   });
   await importLines(gateway.services, organization, lines);
+  return new Map(lines.map(({ transaction_id: id, transaction_date: date }) => [String(date), String(id)]));
 }
 
 /** PostgreSQL finds the functions of a schema that stands before pg_catalog first. */

@@ -72,4 +72,12 @@ export const answerEntries: readonly TrustEntry[] = [
       ...{ 'agents/agent-files.test.ts': [], 'agents/agent-endings.test.ts': [] },
     },
   },
+  {
+    ...{ id: 'T63', subject: 'reports by mail' },
+    goal: 'each recipient gets a period once, and nothing without the right; one mail comes twice where the server took it unheard, with the same id; no donor outside the file',
+    tests: {
+      ...{ 'mail/mail-contents.test.ts': [], 'mail/mail-recipients.test.ts': [] },
+      ...{ 'mail/mail-servers.test.ts': [], 'mail/mail-turns.test.ts': [], 'mail/mail-twins.test.ts': [] },
+    },
+  },
 ];

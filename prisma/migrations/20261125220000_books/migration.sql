@@ -651,6 +651,8 @@ CREATE TABLE report_schedule (
   next_at TIMESTAMPTZ NOT NULL,
   paused_at TIMESTAMPTZ,
   paused_reason TEXT,
+  updated_at TIMESTAMPTZ NOT NULL,
+  updated_by TEXT,
   FOREIGN KEY (organization_id, report_name) REFERENCES saved_report (organization_id, name) ON DELETE CASCADE ON UPDATE CASCADE
 );
 CREATE INDEX report_schedule_organization_id_report_name_idx ON report_schedule (organization_id, report_name);
@@ -673,6 +675,8 @@ CREATE TABLE report_mail (
   username TEXT NOT NULL,
   start_date DATE NOT NULL,
   end_date DATE NOT NULL,
+  period TEXT NOT NULL,
+  format TEXT NOT NULL,
   due_at TIMESTAMPTZ NOT NULL,
   state TEXT NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
@@ -685,6 +689,7 @@ CREATE TABLE report_mail (
 );
 CREATE UNIQUE INDEX report_mail_schedule_id_user_id_start_date_end_date_request_key
   ON report_mail (schedule_id, user_id, start_date, end_date, request);
+CREATE UNIQUE INDEX report_mail_schedule_id_user_id_key ON report_mail (schedule_id, user_id) WHERE request <> '' AND state = 'PENDING';
 CREATE INDEX report_mail_schedule_id_due_at_idx ON report_mail (schedule_id, due_at);
 CREATE INDEX report_mail_state_next_attempt_at_idx ON report_mail (state, next_attempt_at);
 

@@ -68,15 +68,17 @@ export function reportCommand(context: () => CommandContext): Command {
     });
   command
     .command('delete')
-    .description('deletes a saved report')
+    .description('deletes a saved report with the schedules by which it is mailed')
     .argument('<name>', 'name of the report')
     .requiredOption('--organization <name>', 'name of the organization')
     .action(async (name: string, { organization }: { organization: string }) => {
       const { terminal, json } = context();
-      await withServices(context(), async ({ organizations, savedReports }) =>
+      const gone = await withServices(context(), async ({ organizations, savedReports }) =>
         savedReports.delete((await organizations.get(organization)).id, name),
       );
-      printResult(terminal, json, { name }, `Deleted report "${name}"`);
+      const schedules = gone.map(({ id }) => id);
+      const text = [`Deleted report "${name}"`, ...schedules.map((id) => `Schedule ${id} is deleted with it`)].join('\n');
+      printResult(terminal, json, { name, schedules }, text);
     });
   return command;
 }
@@ -193,19 +195,14 @@ export function scheduleCommand(context: () => CommandContext): Command {
     .action(async (id: string, { last }: { last: number }) => {
       const { terminal, json } = context();
       const list = await withServices(context(), ({ schedules }) => schedules.listMails(null, id, last));
-      const rows = list.map(({ dueAt, recipient, startDate, endDate, state, attempts, nextAttemptAt, sentAs, dataVersion, failure }) => [
-        ...[
-          time(dueAt),
-          toPrintable(recipient),
-          `${startDate} to ${endDate}`,
-          state,
-          sentAs ?? '',
-          dataVersion === null ? '' : String(dataVersion),
-        ],
-        ...[String(attempts), time(nextAttemptAt), failure ?? ''],
+      const rows = list.map(({ isRequested, startDate, endDate, dataVersion, ...mail }) => [
+        ...[time(mail.dueAt), isRequested ? 'send now' : 'schedule', toPrintable(mail.recipient), `${startDate} to ${endDate}`],
+        ...[mail.state, mail.sentAs ?? '', dataVersion === null ? '' : String(dataVersion)],
+        ...[String(mail.attempts), time(mail.nextAttemptAt), mail.failure ?? ''],
       ]);
-      const header = ['DUE', 'RECIPIENT', 'PERIOD', 'STATE', 'FORM', 'VERSION', 'ATTEMPTS', 'NEXT ATTEMPT', 'REASON'];
+      const header = ['DUE', 'BY', 'RECIPIENT', 'PERIOD', 'STATE', 'FORM', 'VERSION', 'ATTEMPTS', 'NEXT ATTEMPT', 'REASON'];
       printResult(terminal, json, list, formatTable(header, rows));
+      if (list.length === last && !json) terminal.errors.write(`These are the newest ${last}: --last lists more\n`);
     });
   const changes = {
     pause: ['pauses a schedule', 'is paused'],

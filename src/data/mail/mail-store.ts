@@ -14,10 +14,19 @@ export interface DueSchedule extends OrganizationCalendar {
   readonly now: Date;
 }
 
-/** The mails of one time of a schedule. */
-export interface MailPlan extends PeriodDates {
+/** The mails of a period of a schedule. */
+export interface NewMails extends PeriodDates {
+  readonly period: PeriodName;
   readonly dueAt: Date;
-  readonly nextAt: Date;
+}
+
+/** What came of the mails of a time. */
+export interface PlannedMails {
+  readonly organizationId: number;
+  /** True when nobody may get the mails any more. */
+  readonly isPaused: boolean;
+  /** The number of the recipients who may not get them. */
+  readonly refused: number;
 }
 
 /** A mail that this process makes and sends now. */
@@ -75,20 +84,16 @@ export class MailStore {
 
   /**
    * Writes the mails of a time down, before any is sent, and sets the next time. A recipient gets no second mail of a period. Undefined when
-   * another gateway has planned that time. `isPaused` when nobody may get the mails any more.
+   * another gateway has planned that time.
    */
-  async plan(
-    { id, nextAt: seenAt }: Pick<DueSchedule, 'id' | 'nextAt'>,
-    { startDate, endDate, dueAt, nextAt }: MailPlan,
-  ): Promise<{ readonly organizationId: number; readonly isPaused: boolean } | undefined> {
-    const values = [id, '', startDate, endDate, dueAt, seenAt, nextAt];
-    const rows = await this.database.query<{ organizationId: number; isPaused: boolean }>({ name: 'plan-mails', text: PLAN, values });
-    return rows[0];
+  async plan({ id, nextAt: seenAt }: Pick<DueSchedule, 'id' | 'nextAt'>, mails: NewMails, nextAt: Date): Promise<PlannedMails | undefined> {
+    const values = [...toValues(id, '', mails), seenAt, nextAt];
+    return (await this.database.query<PlannedMails & Record<string, unknown>>({ name: 'plan-mails', text: PLAN, values }))[0];
   }
 
-  /** Writes mails down that somebody asks for now. */
-  async request(id: string, request: string, { startDate, endDate }: PeriodDates, now: Date): Promise<void> {
-    await this.database.query({ text: REQUEST, values: [id, request, startDate, endDate, now] });
+  /** Writes mails down that somebody asks for now. Returns their number, without those to recipients for whom one waits already. */
+  async request(id: string, request: string, mails: NewMails): Promise<number> {
+    return (await this.database.query({ text: REQUEST, values: toValues(id, request, mails) })).length;
   }
 
   /** Takes mails that may be tried, for some seconds. */
@@ -125,3 +130,7 @@ export class MailStore {
     return this.database.query<MailRow & Record<string, unknown>>({ text: LIST_MAILS, values: [scheduleId, limit] });
   }
 }
+
+const toValues = (id: string, request: string, { startDate, endDate, period, dueAt }: NewMails) => [
+  ...[id, request, startDate, endDate, period, dueAt],
+];

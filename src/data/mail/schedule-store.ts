@@ -17,16 +17,19 @@ export interface ScheduleRow {
   readonly nextAt: Date;
   readonly pausedAt: Date | null;
   readonly pausedReason: string | null;
+  readonly updatedAt: Date;
+  /** The name of the user who saved it. */
+  readonly updatedBy: string | null;
 }
 
-export type NewSchedule = Pick<ScheduleRow, 'id' | 'organizationId' | 'report' | 'cron' | 'period' | 'format' | 'recipients' | 'nextAt'>;
+export type NewSchedule = Omit<ScheduleRow, 'organization' | 'pausedAt' | 'pausedReason' | 'updatedAt'>;
 
 /** The schedules of an organization, in numbers. */
 export interface ScheduleFigures {
   readonly organizationId: number;
   readonly active: number;
   readonly paused: number;
-  /** The seconds since the oldest mail fell due that is still to be sent; 0 when there is none. */
+  /** The seconds since the oldest time fell due whose mails are still to be written down or to be sent; 0 when there is none. */
   readonly lagSeconds: number;
 }
 
@@ -34,11 +37,12 @@ export interface ScheduleFigures {
 export class ScheduleStore {
   constructor(private readonly database: Database) {}
 
-  /** The schedules of an organization, or of all, by report and age. */
-  list(organizationId: number | null): Promise<ScheduleRow[]> {
+  /** The schedules of an organization, or of all, by report and age; those of one report where it is given. */
+  list(organizationId: number | null, report: string | null = null): Promise<ScheduleRow[]> {
     return this.database.query<ScheduleRow & Record<string, unknown>>({
-      text: `${LIST} WHERE $1::int IS NULL OR schedule.organization_id = $1 ORDER BY organization.name, report_name, schedule.created_at, schedule.id`,
-      values: [organizationId],
+      text: `${LIST} WHERE ($1::int IS NULL OR schedule.organization_id = $1) AND ($2::text IS NULL OR report_name = $2)
+        ORDER BY organization.name, report_name, schedule.created_at, schedule.id`,
+      values: [organizationId, report],
     });
   }
 
@@ -59,9 +63,14 @@ export class ScheduleStore {
     return rows.map(({ username }) => username);
   }
 
-  /** Adds a schedule, or replaces what the one of this id is. One that was paused goes on. */
-  async save({ id, organizationId, report, cron, period, format, recipients, nextAt }: NewSchedule): Promise<void> {
-    await this.database.query({ text: SAVE, values: [id, organizationId, report, cron, period, format, recipients, nextAt] });
+  /** Adds a schedule, or replaces the one of this id that was last saved at a time. False when that was saved again since, or is gone. */
+  async save(
+    { id, organizationId, report, cron, period, format, recipients, nextAt, updatedBy }: NewSchedule,
+    savedAt?: Date,
+  ): Promise<boolean> {
+    const values = [id, organizationId, report, cron, period, format, recipients, nextAt, updatedBy, new Date()];
+    const statement = savedAt ? { text: REPLACE, values: [...values, savedAt] } : { text: ADD, values };
+    return (await this.database.query(statement)).length > 0;
   }
 
   /** Pauses a schedule for a reason. */
@@ -72,9 +81,10 @@ export class ScheduleStore {
     });
   }
 
-  /** Pauses all schedules. Returns their number. */
+  /** Pauses all schedules, and gives up all mails that wait. Returns the number of the schedules. */
   async pauseAll(reason: string): Promise<number> {
-    const text = 'UPDATE report_schedule SET paused_at = now(), paused_reason = $1 WHERE paused_at IS NULL RETURNING id';
+    const text = `WITH given_up AS (UPDATE report_mail SET state = 'FAILED', holder = NULL, failure = $1 WHERE state = 'PENDING')
+      UPDATE report_schedule SET paused_at = now(), paused_reason = $1 WHERE paused_at IS NULL RETURNING id`;
     return (await this.database.query({ text, values: [reason] })).length;
   }
 
@@ -100,23 +110,31 @@ const LIST = `
 SELECT schedule.id, schedule.organization_id AS "organizationId", organization.name AS organization, report_name AS report, cron, period, format,
   ARRAY(SELECT username FROM schedule_recipient AS named JOIN "user" ON "user".organization_id = named.organization_id AND "user".id = user_id
     WHERE schedule_id = schedule.id ORDER BY username) AS recipients,
-  next_at AS "nextAt", paused_at AS "pausedAt", paused_reason AS "pausedReason"
+  next_at AS "nextAt", paused_at AS "pausedAt", paused_reason AS "pausedReason", updated_at AS "updatedAt", updated_by AS "updatedBy"
 FROM report_schedule AS schedule JOIN organization ON organization.id = schedule.organization_id`;
 
-const SAVE = `
-WITH saved AS (
-  INSERT INTO report_schedule (id, organization_id, report_name, cron, period, format, next_at) VALUES ($1::uuid, $2, $3, $4, $5, $6, $8)
-  ON CONFLICT (id) DO UPDATE SET cron = $4, period = $5, format = $6, next_at = $8, paused_at = NULL, paused_reason = NULL
-  RETURNING id
-),
+const toSaving = (saved: string): string => `
+WITH saved AS (${saved} RETURNING id),
 chosen AS (SELECT id FROM "user" WHERE organization_id = $2 AND username = ANY ($7::text[])),
-removed AS (DELETE FROM schedule_recipient WHERE schedule_id = $1::uuid AND user_id NOT IN (SELECT id FROM chosen))
-INSERT INTO schedule_recipient (schedule_id, organization_id, user_id)
-SELECT saved.id, $2, chosen.id FROM saved, chosen ON CONFLICT DO NOTHING`;
+removed AS (DELETE FROM schedule_recipient USING saved WHERE schedule_id = saved.id AND user_id NOT IN (SELECT id FROM chosen)),
+added AS (
+  INSERT INTO schedule_recipient (schedule_id, organization_id, user_id) SELECT saved.id, $2, chosen.id FROM saved, chosen ON CONFLICT DO NOTHING
+)
+SELECT id FROM saved`;
+
+const ADD = toSaving(`INSERT INTO report_schedule (id, organization_id, report_name, cron, period, format, next_at, updated_by, updated_at)
+  VALUES ($1::uuid, $2, $3, $4, $5, $6, $8, $9, $10)`);
+
+/** A time that has come is mailed all the same, unless the times are others now. Each saving has a time of its own, to the millisecond. */
+const REPLACE =
+  toSaving(`UPDATE report_schedule SET cron = $4, period = $5, format = $6, next_at = CASE WHEN cron = $4 THEN next_at ELSE $8 END,
+    updated_by = $9, updated_at = GREATEST($10::timestamptz, updated_at + interval '1 millisecond')
+  WHERE id = $1::uuid AND report_name = $3 AND updated_at = $11`);
 
 const LIST_FIGURES = `
 SELECT organization_id AS "organizationId", count(*) FILTER (WHERE paused_at IS NULL)::int AS active,
   count(*) FILTER (WHERE paused_at IS NOT NULL)::int AS paused,
-  COALESCE(extract(epoch FROM now() - min((SELECT min(due_at) FROM report_mail WHERE schedule_id = schedule.id AND state = 'PENDING'))
-    FILTER (WHERE paused_at IS NULL)), 0)::float8 AS "lagSeconds"
+  GREATEST(extract(epoch FROM now() - min(LEAST(
+    (SELECT min(due_at) FROM report_mail WHERE schedule_id = schedule.id AND state = 'PENDING' AND (paused_at IS NULL OR request <> '')),
+    CASE WHEN paused_at IS NULL THEN next_at END))), 0)::float8 AS "lagSeconds"
 FROM report_schedule AS schedule GROUP BY organization_id`;

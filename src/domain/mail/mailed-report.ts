@@ -1,4 +1,5 @@
 import type { ClaimedMail } from '../../data/mail/mail-store';
+import type { FileCount } from '../audit/file-count';
 import type { EndFacts } from '../audit/audit-readings';
 import type { FileFacts, ReadRange } from '../audit/audit-service';
 import type { ReportDocument, ReportDocuments } from '../reports/saved-report-service';
@@ -12,7 +13,12 @@ export interface MailedReport {
   /** The totals with their names, in order. */
   readonly totals: readonly (readonly [name: string, value: string | number])[];
   /** The whole CSV file; undefined where it is longer than the limit. */
-  readonly content: Buffer | undefined;
+  readonly attached: AttachedFile | undefined;
+}
+
+interface AttachedFile {
+  readonly content: Buffer;
+  readonly facts: FileCount['facts'];
 }
 
 /** The organization and the recipient whom a mailed report is for. */

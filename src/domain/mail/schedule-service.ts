@@ -13,6 +13,8 @@ import { assertTakesPeriod, type ReportDocuments, type SavedReportService } from
 export interface ScheduleToSave extends Pick<ScheduleRow, 'report' | 'cron' | 'period' | 'format' | 'recipients'> {
   /** The schedule that it takes the place of; null for a new one. */
   readonly id?: string | null | undefined;
+  /** The time at which that one was last saved. */
+  readonly replaces?: Date | null | undefined;
 }
 
 type Calendar = OrganizationCalendar & { readonly id: number };
@@ -64,16 +66,20 @@ export class ScheduleService {
     return this.parts.mails.list(id, limit);
   }
 
-  /** Saves a schedule, whose next time is after now. Throws INVALID_PARAMETERS with the fault, and NOT_FOUND. */
+  /**
+   * Saves a schedule, whose next time is after now. One that is paused stays so. Throws INVALID_PARAMETERS with the fault, NOT_FOUND, and
+   * SCHEDULE_CONFLICT, which says who saved the schedule and when, where it is not the one that its saver has seen.
+   */
   async save(
     calendar: Calendar,
-    { id: given, ...schedule }: ScheduleToSave,
+    { id: given, replaces, ...schedule }: ScheduleToSave,
     documents: ReportDocuments,
     user: ChangingUser,
   ): Promise<ScheduleRow> {
     if (!this.isOn) throw new InputError('this gateway sends no mails: its operator has set no mail server');
     const { report, period, recipients } = schedule;
     const earlier = given === undefined || given === null ? undefined : await this.get(calendar.id, given);
+    if (earlier && earlier.updatedAt.getTime() !== replaces?.getTime()) return refuse(earlier);
     if (earlier && earlier.report !== report) throw new InputError(`the schedule is of the report ${earlier.report}`, 'report');
     const saved = await this.parts.savedReports.find(calendar.id, report);
     if (!saved) throw new InputError(`there is no saved report ${report}`, 'report');
@@ -92,8 +98,11 @@ export class ScheduleService {
     }
     const id = earlier?.id ?? randomUUID();
     await this.note({ id, organizationId: calendar.id, report }, 'save', `${period} to ${recipients.join(' ')}`, user);
-    await this.parts.schedules.save({ ...schedule, id, organizationId: calendar.id, nextAt: times.after(new Date()) });
-    return this.get(calendar.id, id);
+    const next = { ...schedule, id, organizationId: calendar.id, nextAt: times.after(new Date()), updatedBy: user.caller.username };
+    const isSaved = await this.parts.schedules.save(next, earlier?.updatedAt);
+    const found = await this.get(calendar.id, id);
+    // Another saving may have come between.
+    return isSaved ? found : refuse(found);
   }
 
   /** Pauses a schedule. Throws NOT_FOUND. */
@@ -113,14 +122,20 @@ export class ScheduleService {
     return this.get(organizationId, id);
   }
 
-  /** Sends the period of now at once, also where it was sent already. Throws NOT_FOUND. */
+  /**
+   * Sends the period of now at once, also where it was sent already. Throws NOT_FOUND, and INVALID_PARAMETERS while mails that were asked for
+   * wait for all recipients: each goes to one of them once.
+   */
   async sendNow(organizationId: number | null, id: string, user?: ChangingUser): Promise<ScheduleRow> {
     if (user && !this.isOn) throw new InputError('this gateway sends no mails: its operator has set no mail server');
     const schedule = await this.get(organizationId, id);
-    const now = new Date();
-    const dates = datesAt(await this.parts.organizations.get(schedule.organization), now)(schedule.period);
+    const { period } = schedule;
+    const dueAt = new Date();
+    const dates = datesAt(await this.parts.organizations.get(schedule.organization), dueAt)(period);
     await this.note(schedule, 'send', `${dates.startDate} to ${dates.endDate}`, user);
-    await this.parts.mails.request(id, randomUUID(), dates, now);
+    const count = await this.parts.mails.request(id, randomUUID(), { ...dates, period, dueAt });
+    if (count === 0 && schedule.recipients.length > 0)
+      throw new InputError('the mails that were asked for before still wait to be sent', 'id');
     return schedule;
   }
 
@@ -151,6 +166,11 @@ export class ScheduleService {
     const words = [`schedule ${id}`, ...(detail === undefined ? [] : [detail])].join(': ');
     return this.parts.rights.note(organizationId, `schedule ${verb}`, `report ${report}`, words, user);
   }
+}
+
+function refuse({ id, updatedAt, updatedBy }: ScheduleRow): never {
+  const fault = `schedule ${id} was saved by ${updatedBy} at ${updatedAt.toISOString()}`;
+  throw new AppError('SCHEDULE_CONFLICT', { fault, argument: 'replaces' });
 }
 
 function toTimes(cron: string, { timeZone }: OrganizationCalendar): CronTimes {

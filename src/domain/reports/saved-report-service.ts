@@ -1,3 +1,4 @@
+import type { ScheduleRow, ScheduleStore } from '../../data/mail/schedule-store';
 import type { NewSavedReport, SavedReport, SavedReportList, SavedReportStore } from '../../data/reports/saved-report-store';
 import { AppError, InputError } from '../../errors';
 import { reservedNames, type FileQuery } from '../../formats/file-address';
@@ -30,10 +31,12 @@ export const toReportDocument = (
   variables: period === null ? variables : { ...variables, ...findDates(period) },
 });
 
-/** Throws INVALID_PARAMETERS for a query to which a period cannot give dates. Takes the names of its variables. */
-export function assertTakesPeriod(names: readonly string[]): void {
+/** Throws INVALID_PARAMETERS for a query to which a period, of a schedule where it is given, cannot give dates. Takes the names of its variables. */
+export function assertTakesPeriod(names: readonly string[], schedule?: string): void {
   const missing = REPORT_DATES.find((name) => !names.includes(name));
-  if (missing !== undefined) throw new InputError(`period: the query has no variable $${missing} to take its dates`, 'period');
+  if (missing === undefined) return;
+  const [argument, giver] = schedule === undefined ? ['period', 'period'] : ['query', `schedule ${schedule}`];
+  throw new InputError(`${giver}: the query has no variable $${missing} to take its dates`, argument);
 }
 
 /** The most saved reports that an organization may have. */
@@ -63,6 +66,7 @@ export interface ReportToSave extends Omit<NewSavedReport, 'title' | 'period'> {
 export class SavedReportService {
   constructor(
     private readonly store: SavedReportStore,
+    private readonly schedules: ScheduleStore,
     private readonly rights: RightsAudit,
   ) {}
 
@@ -121,6 +125,7 @@ export class SavedReportService {
       if (own !== undefined) throw new InputError(`variables: $${own} takes its value from the period`, 'variables');
     }
     documents.toFileQuery(toReportDocument(report, () => ALL_TIME));
+    for (const { id } of await this.schedules.list(organizationId, name)) assertTakesPeriod(names, id);
     const others = await this.store.measureOthers(organizationId, name);
     if (others.count >= MAX_SAVED_REPORTS || others.length + length > MAX_ALL_LENGTH) {
       throw new InputError(`there are ${others.count} reports of ${others.length} characters already; delete one first`);
@@ -133,11 +138,18 @@ export class SavedReportService {
     return saved ?? refuse(name, await this.store.find(organizationId, name));
   }
 
-  /** Deletes the report of a name, as an operator when there is no `user`. Throws NOT_FOUND when there is none. */
-  async delete(organizationId: number, name: string, user?: ChangingUser): Promise<void> {
+  /**
+   * Deletes the report of a name with the schedules by which it is mailed, which it returns, as an operator when there is no `user`. Throws
+   * NOT_FOUND when there is none.
+   */
+  async delete(organizationId: number, name: string, user?: ChangingUser): Promise<readonly ScheduleRow[]> {
     await this.get(organizationId, name);
-    await this.rights.note(organizationId, 'report delete', `report ${name}`, undefined, user);
+    const schedules = await this.schedules.list(organizationId, name);
+    const subject = `report ${name}`;
+    for (const { id } of schedules) await this.rights.note(organizationId, 'schedule delete', subject, `schedule ${id}`, user);
+    await this.rights.note(organizationId, 'report delete', subject, undefined, user);
     if (!(await this.store.delete(organizationId, name))) throw new AppError('NOT_FOUND');
+    return schedules;
   }
 }
 

@@ -7,8 +7,8 @@ import { countPossibleGroups, type GroupBy } from '../../formats/line-groups';
 import { changeClasses } from '../../values/change-classes';
 import { MAX_BUDGET_FUNDS } from '../../values/budget-limits';
 import { MAX_JOURNAL_FUNDS } from '../../values/journal-layouts';
+import { MAX_SHOWN_MAILS } from '../../values/saved-report-limits';
 import { MAX_NODES } from '../../resolvers/node-resolver';
-import { MAX_SHOWN_MAILS } from '../../resolvers/reports/report-schedule-resolver';
 
 /** The greatest lengths of lists that have no page arguments. */
 export const listBounds: Readonly<Record<string, number>> = {

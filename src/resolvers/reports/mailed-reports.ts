@@ -46,9 +46,9 @@ export class FileMailedReports implements MailedReports {
       return {
         range: { startDate, endDate, pending, conditions: namesOfConditions(query) },
         file: { ...facts, format: 'csv', fileAddress: formatKeptAddress(query, false, from), rendering: RENDERING },
-        end: { lines, digest, moneyDigest, dataVersion: numberOf(lineSet.state ?? books.version!), ...(content && count.facts) },
+        end: { lines, digest, moneyDigest, dataVersion: numberOf(lineSet.state ?? books.version!) },
         totals: toNamedTotals(totals, currency),
-        content,
+        attached: content && { content, facts: count.facts },
       };
     } finally {
       await books.close();

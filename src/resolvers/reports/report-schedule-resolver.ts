@@ -3,17 +3,23 @@ import { Arg, Ctx, ID, Info, Mutation, Query, Resolver } from 'type-graphql';
 import type { ChangingUser } from '../../domain/audit/rights-audit';
 import type { ScheduleService } from '../../domain/mail/schedule-service';
 import { AppError } from '../../errors';
+import { MAX_SHOWN_MAILS } from '../../values/saved-report-limits';
 import { REPORT_PRIVILEGE } from '../../values/privileges';
 import type { RequestContext } from '../request/request-context';
 import { SchemaReportDocuments } from './report-documents';
-import { ReportMail, ReportMailing, ReportSchedulePayload, SaveReportScheduleInput } from './report-schedule-types';
-
-/** The mails of a schedule that its log shows. */
-export const MAX_SHOWN_MAILS = 200;
+import {
+  DeleteReportScheduleInput,
+  PauseReportScheduleInput,
+  ReportMail,
+  ReportMailing,
+  ReportSchedulePayload,
+  SaveReportScheduleInput,
+  SendReportNowInput,
+} from './report-schedule-types';
 
 const FOR_READERS = 'Needs the privilege of the report.';
 const FOR_USERS = 'Needs a logged-in user with the privilege of the report.';
-const SCHEDULE = { description: 'ID of the schedule.' };
+const SCHEDULE = { description: 'The schedule.' };
 
 @Resolver()
 export class ReportScheduleResolver {
@@ -30,15 +36,18 @@ export class ReportScheduleResolver {
   @Query(() => [ReportMail], {
     description: `The newest mails of a schedule, the newest first, at most ${MAX_SHOWN_MAILS}; NOT_FOUND when the organization has no such schedule. ${FOR_READERS}`,
   })
-  async reportMails(@Arg('schedule', () => ID, SCHEDULE) schedule: string, @Ctx() context: RequestContext): Promise<ReportMail[]> {
-    return this.service.listMails(await authorizeReader(context), schedule, MAX_SHOWN_MAILS);
+  async reportMails(
+    @Arg('id', () => ID, { description: 'ID of the schedule.' }) id: string,
+    @Ctx() context: RequestContext,
+  ): Promise<ReportMail[]> {
+    return this.service.listMails(await authorizeReader(context), id, MAX_SHOWN_MAILS);
   }
 
   @Mutation(() => ReportSchedulePayload, {
-    description: `Saves a schedule by which a saved report is mailed. One that was paused goes on. ${FOR_USERS}`,
+    description: `Saves a schedule by which a saved report is mailed. One that is paused stays so. Fails with SCHEDULE_CONFLICT, which says who saved the schedule and when, unless \`replaces\` is the time at which it was last saved. ${FOR_USERS}`,
   })
   async saveReportSchedule(
-    @Arg('input', () => SaveReportScheduleInput, { description: 'The schedule.' }) input: SaveReportScheduleInput,
+    @Arg('input', () => SaveReportScheduleInput, SCHEDULE) input: SaveReportScheduleInput,
     @Ctx() context: RequestContext,
     @Info() { schema }: GraphQLResolveInfo,
   ): Promise<ReportSchedulePayload> {
@@ -50,22 +59,27 @@ export class ReportScheduleResolver {
     description: `Pauses a schedule, or lets it go on with its next time. Times between are left out. ${FOR_USERS}`,
   })
   async pauseReportSchedule(
-    @Arg('id', () => ID, SCHEDULE) id: string,
-    @Arg('paused', () => Boolean, { description: 'True pauses it, false lets it go on.' }) paused: boolean,
+    @Arg('input', () => PauseReportScheduleInput, SCHEDULE) { id, paused }: PauseReportScheduleInput,
     @Ctx() context: RequestContext,
   ): Promise<ReportSchedulePayload> {
     return this.change(context, (organizationId, user) => this.service[paused ? 'pause' : 'resume'](organizationId, id, user));
   }
 
   @Mutation(() => ReportSchedulePayload, {
-    description: `Mails the report of a schedule to all of its recipients at once, for the period of now. ${FOR_USERS}`,
+    description: `Mails the report of a schedule to its recipients at once, for the period of now, except to those for whom a mail that was asked for is not sent yet. ${FOR_USERS}`,
   })
-  async sendReportNow(@Arg('id', () => ID, SCHEDULE) id: string, @Ctx() context: RequestContext): Promise<ReportSchedulePayload> {
+  async sendReportNow(
+    @Arg('input', () => SendReportNowInput, SCHEDULE) { id }: SendReportNowInput,
+    @Ctx() context: RequestContext,
+  ): Promise<ReportSchedulePayload> {
     return this.change(context, (organizationId, user) => this.service.sendNow(organizationId, id, user));
   }
 
   @Mutation(() => ReportSchedulePayload, { description: `Deletes a schedule with its log. ${FOR_USERS}` })
-  async deleteReportSchedule(@Arg('id', () => ID, SCHEDULE) id: string, @Ctx() context: RequestContext): Promise<ReportSchedulePayload> {
+  async deleteReportSchedule(
+    @Arg('input', () => DeleteReportScheduleInput, SCHEDULE) { id }: DeleteReportScheduleInput,
+    @Ctx() context: RequestContext,
+  ): Promise<ReportSchedulePayload> {
     return this.change(context, (organizationId, user) => this.service.delete(organizationId, id, user));
   }
 

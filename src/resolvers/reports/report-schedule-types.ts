@@ -34,6 +34,7 @@ registerEnumType(mailStateEnum, {
   },
 });
 
+const SCHEDULE = { description: 'ID of the schedule.' };
 const CRON =
   'The times in the five fields of cron (minute, hour, day of the month, month, day of the week) by the clock of the organization, such as `"0 8 1 * *"`.';
 const PERIOD = 'Period of each mail, counted from the day on which it is due. A recipient gets each period once.';
@@ -41,7 +42,7 @@ const FORMAT = 'Form of the mails.';
 
 @ObjectType({ simpleResolvers: true, description: 'A schedule by which a saved report is mailed.' })
 export class ReportSchedule implements Omit<ScheduleRow, 'organizationId' | 'organization'> {
-  @Field(() => ID, { description: 'ID of the schedule.' })
+  @Field(() => ID, SCHEDULE)
   id!: string;
 
   @Field(() => String, { description: 'Name of the saved report.' })
@@ -67,6 +68,12 @@ export class ReportSchedule implements Omit<ScheduleRow, 'organizationId' | 'org
 
   @Field(() => String, { nullable: true, description: 'Reason why it is paused.' })
   pausedReason!: string | null;
+
+  @Field(() => GraphQLISODateTime, { description: 'Time at which it was last saved.' })
+  updatedAt!: Date;
+
+  @Field(() => String, { nullable: true, description: 'User who saved it.' })
+  updatedBy!: string | null;
 }
 
 @ObjectType({ simpleResolvers: true, description: 'The schedules by which reports are mailed, and the users to whom they may go.' })
@@ -133,6 +140,12 @@ export class SaveReportScheduleInput implements ScheduleToSave {
   @Field(() => ID, { nullable: true, description: 'ID of the schedule that it takes the place of; null for a new one.' })
   id?: string | null;
 
+  @Field(() => GraphQLISODateTime, {
+    nullable: true,
+    description: 'The `updatedAt` of the schedule of this ID. One that was saved again since is not replaced.',
+  })
+  replaces?: Date | null;
+
   @Field(() => String, { description: 'Name of the saved report. Its query must have the variables `startDate` and `endDate`.' })
   report!: string;
 
@@ -147,6 +160,27 @@ export class SaveReportScheduleInput implements ScheduleToSave {
 
   @Field(() => [String], { description: 'Usernames of the recipients, from 1 to 50.' })
   recipients!: string[];
+}
+
+@InputType({ description: 'A schedule to pause, or to let go on.' })
+export class PauseReportScheduleInput {
+  @Field(() => ID, SCHEDULE)
+  id!: string;
+
+  @Field(() => Boolean, { description: 'True pauses it, false lets it go on.' })
+  paused!: boolean;
+}
+
+@InputType({ description: 'A schedule whose report is mailed now.' })
+export class SendReportNowInput {
+  @Field(() => ID, SCHEDULE)
+  id!: string;
+}
+
+@InputType({ description: 'A schedule to delete.' })
+export class DeleteReportScheduleInput {
+  @Field(() => ID, SCHEDULE)
+  id!: string;
 }
 
 @ObjectType({ simpleResolvers: true, description: 'The change of a schedule.' })

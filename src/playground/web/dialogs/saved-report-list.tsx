@@ -1,13 +1,13 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { Button } from 'react-aria-components';
 import { fromPeriodEnum, type PeriodName } from '../../../values/periods';
 import { copyText } from '../look/clipboard';
 import { TryAgain } from '../look/try-again';
 import { presets } from '../values/periods';
 import { copyAdvice, toCopyText } from '../files/address-text';
-import { ModalDialog } from './modal-dialog';
+import { DeleteQuestion } from './delete-question';
 import { ScheduleDialog } from './schedule-dialog';
-import { fetchMailing } from './schedules';
+import { fetchMailing, type Mailing } from './schedules';
 import {
   deleteSavedReport,
   describeSaving,
@@ -37,15 +37,17 @@ export function SavedReportList({ provision, list, onOpen, describe, timeZone }:
   const [doomed, setDoomed] = useState<SavedReport>();
   const section = useRef<HTMLElement>(null);
   useEffect(() => void read(), [read]);
-  const [isMailing, setIsMailing] = useState(false);
-  useEffect(() => {
-    // A page that cannot tell offers no schedules.
-    if (timeZone !== undefined)
-      fetchMailing(provision).then(
-        ({ isOn }) => setIsMailing(isOn),
-        () => setIsMailing(false),
-      );
-  }, [provision, timeZone]);
+  const [mailing, setMailing] = useState<Mailing>();
+  // A page that cannot tell offers no schedules.
+  const readMailing = useCallback(
+    () =>
+      fetchMailing(provision).then(setMailing, () => {
+        setMailing(undefined);
+      }),
+    [provision],
+  );
+  useEffect(() => void readMailing(), [readMailing]);
+  const scheduled = mailing?.schedules.filter(({ report }) => report === doomed?.name).length ?? 0;
   /** Does some work, and shows the text that it returns or its fault. */
   const run = async (work: () => Promise<string>): Promise<void> => {
     try {
@@ -92,38 +94,32 @@ export function SavedReportList({ provision, list, onOpen, describe, timeZone }:
                   {title}
                 </Button>
               ))}
-              {isMailing && timeZone !== undefined && takesPeriod(report) && <ScheduleDialog {...{ provision, report, timeZone }} />}
-              <Button className="delete-button" aria-label={`Delete ${report.title}`} onPress={() => setDoomed(report)}>
+              {mailing?.isOn && timeZone !== undefined && takesPeriod(report) && <ScheduleDialog {...{ provision, report, timeZone }} />}
+              <Button
+                className="delete-button"
+                aria-label={`Delete ${report.title}`}
+                onPress={() => {
+                  setDoomed(report);
+                  // Schedules may have come since the list was opened.
+                  void readMailing();
+                }}
+              >
                 Delete
               </Button>
             </div>
           </li>
         ))}
       </ul>
-      <ModalDialog
+      <DeleteQuestion
         title={`Delete “${doomed?.title ?? ''}”?`}
-        role="alertdialog"
         isOpen={doomed !== undefined}
-        onOpenChange={(isOpen) => {
-          if (!isOpen) setDoomed(undefined);
-        }}
+        onKeep={() => setDoomed(undefined)}
+        onDelete={() => doomed && remove(doomed)}
       >
-        {(close) => (
-          <>
-            <p>
-              Programs that read <code>{doomed?.path}</code> will find nothing, and colleagues cannot open it any more.
-            </p>
-            <div className="dialog-buttons">
-              <Button className="danger-button" onPress={() => doomed && remove(doomed)}>
-                Delete
-              </Button>
-              <Button autoFocus onPress={close}>
-                Keep it
-              </Button>
-            </div>
-          </>
-        )}
-      </ModalDialog>
+        Programs that read <code>{doomed?.path}</code> will find nothing, and colleagues cannot open it any more.
+        {scheduled > 0 &&
+          ` It is mailed by ${scheduled === 1 ? 'a schedule' : `${scheduled} schedules`}, deleted with it and with the log.`}
+      </DeleteQuestion>
     </section>
   );
 }

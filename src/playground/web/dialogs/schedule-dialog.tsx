@@ -1,8 +1,11 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { Button, DialogTrigger } from 'react-aria-components';
 import { fromPeriodEnum } from '../../../values/periods';
+import { MAX_SHOWN_MAILS } from '../../../values/saved-report-limits';
+import { GatewayError } from '../session/gateway-client';
 import { createCellFormat } from '../values/cell-format';
 import { presets } from '../values/periods';
+import { DeleteQuestion } from './delete-question';
 import { ModalDialog } from './modal-dialog';
 import type { SavedReport } from './saved-reports';
 import { ScheduleForm } from './schedule-form';
@@ -45,15 +48,24 @@ interface Outcome {
   readonly isFault: boolean;
 }
 
+const toFault = (error: unknown): Outcome => {
+  const isConflict = error instanceof GatewayError && error.code === 'SCHEDULE_CONFLICT';
+  return { text: (error as Error).message + (isConflict ? '. Cancel, and change it as it is now.' : ''), isFault: true };
+};
+
 function Schedules({ provision, report, timeZone, onDone }: ScheduleProps & { readonly onDone: () => void }) {
   const [mailing, setMailing] = useState<Mailing>();
   /** The schedule in the form; `new` for one that is not there yet. */
   const [edited, setEdited] = useState<Schedule | 'new'>();
+  const [doomed, setDoomed] = useState<Schedule>();
   const [log, setLog] = useState<{ readonly of: string; readonly mails: readonly Mail[] }>();
   const [outcome, setOutcome] = useState<Outcome>({ text: '', isFault: false });
   const [isBusy, setIsBusy] = useState(false);
   const { format } = createCellFormat(navigator.languages);
   const instant = (time: string): string => format(time, 'instant', timeZone);
+  const section = useRef<HTMLElement>(null);
+  /** Takes the focus from a button that goes. */
+  const focus = (): void => section.current?.focus();
   const read = useCallback(async () => setMailing(await fetchMailing(provision)), [provision]);
   /** Does some work, reads the schedules again, and shows the text or the fault. */
   const run = useCallback(
@@ -64,7 +76,9 @@ function Schedules({ provision, report, timeZone, onDone }: ScheduleProps & { re
         await read();
         setOutcome({ text, isFault: false });
       } catch (error) {
-        setOutcome({ text: (error as Error).message, isFault: true });
+        setOutcome(toFault(error));
+        // A colleague may have changed the schedules meanwhile.
+        await read().catch(() => undefined);
       }
       setIsBusy(false);
     },
@@ -79,10 +93,27 @@ function Schedules({ provision, report, timeZone, onDone }: ScheduleProps & { re
     const when = days === undefined ? cron : `${dayChoices[days as keyof typeof dayChoices]} at ${time}`;
     return `${when}: ${presets[fromPeriodEnum(period)!].title}. ${formatTitles[form]}.`;
   };
+  const button = (schedule: Schedule, title: string, onPress: () => void, className?: string) => (
+    <Button {...{ className, onPress }} aria-label={`${title}: ${describe(schedule)}`} isPending={isBusy}>
+      {title}
+    </Button>
+  );
+  const leaveForm = (): void => {
+    focus();
+    setEdited(undefined);
+  };
+  const remove = (schedule: Schedule): void => {
+    setDoomed(undefined);
+    void run('Deleted.', async () => {
+      await deleteSchedule(provision, schedule);
+      if (edited !== 'new' && edited?.id === schedule.id) setEdited(undefined);
+      focus();
+    });
+  };
   return (
-    <>
+    <section ref={section} aria-label="Schedules" tabIndex={-1}>
       {mailing?.schedules && schedules.length === 0 && !edited && <p>It is not sent yet.</p>}
-      <ul className="schedules" aria-label="Schedules">
+      <ul className="schedules">
         {schedules.map((schedule) => (
           <li key={schedule.id}>
             <strong>{describe(schedule)}</strong>
@@ -95,31 +126,13 @@ function Schedules({ provision, report, timeZone, onDone }: ScheduleProps & { re
               </span>
             )}
             <div className="dialog-buttons">
-              <Button
-                isDisabled={isBusy}
-                onPress={() => void run('It is on its way to all recipients.', () => sendNow(provision, schedule))}
-              >
-                Send now
-              </Button>
-              <Button isDisabled={isBusy} onPress={() => void run('', showLog(schedule))}>
-                Log
-              </Button>
-              <Button isDisabled={isBusy} onPress={() => setEdited(schedule)}>
-                Change
-              </Button>
-              <Button
-                isDisabled={isBusy}
-                onPress={() => void run(schedule.pausedAt === null ? 'Paused.' : 'It goes on.', () => pauseSchedule(provision, schedule))}
-              >
-                {schedule.pausedAt === null ? 'Pause' : 'Resume'}
-              </Button>
-              <Button
-                className="delete-button"
-                isDisabled={isBusy}
-                onPress={() => void run('Deleted.', () => deleteSchedule(provision, schedule))}
-              >
-                Delete
-              </Button>
+              {button(schedule, 'Send now', () => void run('It is on its way to all recipients.', () => sendNow(provision, schedule)))}
+              {button(schedule, 'Log', () => void run('', showLog(schedule)))}
+              {button(schedule, 'Change', () => setEdited(schedule))}
+              {schedule.pausedAt === null
+                ? button(schedule, 'Pause', () => void run('Paused.', () => pauseSchedule(provision, schedule)))
+                : button(schedule, 'Resume', () => void run('It goes on.', () => pauseSchedule(provision, schedule)))}
+              {button(schedule, 'Delete', () => setDoomed(schedule), 'delete-button')}
             </div>
             {log?.of === schedule.id && <MailLog mails={log.mails} toText={instant} />}
           </li>
@@ -131,11 +144,11 @@ function Schedules({ provision, report, timeZone, onDone }: ScheduleProps & { re
           {...{ report, isBusy }}
           schedule={edited === 'new' ? undefined : edited}
           recipients={mailing.recipients}
-          onCancel={() => setEdited(undefined)}
+          onCancel={leaveForm}
           onSave={(schedule) =>
             void run('Saved.', async () => {
               await saveSchedule(provision, schedule);
-              setEdited(undefined);
+              leaveForm();
             })
           }
         />
@@ -149,7 +162,15 @@ function Schedules({ provision, report, timeZone, onDone }: ScheduleProps & { re
           <Button onPress={onDone}>Done</Button>
         </div>
       )}
-    </>
+      <DeleteQuestion
+        title="Delete the schedule?"
+        isOpen={doomed !== undefined}
+        onKeep={() => setDoomed(undefined)}
+        onDelete={() => doomed && remove(doomed)}
+      >
+        {doomed && describe(doomed)} Nothing of it is mailed any more, and its log is deleted.
+      </DeleteQuestion>
+    </section>
   );
 }
 
@@ -165,7 +186,7 @@ function MailLog({ mails, toText }: MailLogProps) {
       <table aria-label="Log">
         <thead>
           <tr>
-            {['Due', 'Period', 'To', 'State', 'Change'].map((title) => (
+            {['Due', 'By', 'Period', 'To', 'State', 'Change'].map((title) => (
               <th key={title} scope="col">
                 {title}
               </th>
@@ -173,19 +194,26 @@ function MailLog({ mails, toText }: MailLogProps) {
           </tr>
         </thead>
         <tbody>
-          {mails.map(({ id, dueAt, startDate, endDate, recipient, state, sentAs, failure, dataVersion }) => (
+          {mails.map(({ id, dueAt, isRequested, startDate, endDate, recipient, state, nextAttemptAt, sentAs, failure, dataVersion }) => (
             <tr key={id}>
               <td>{toText(dueAt)}</td>
+              <td>{isRequested ? 'Send now' : 'Schedule'}</td>
               <td>
                 {startDate} to {endDate}
               </td>
               <td>{recipient}</td>
-              <td>{[stateTitles[state] + (sentAs === 'LINK' ? ' as a link' : ''), ...(failure === null ? [] : [failure])].join(': ')}</td>
+              <td>
+                {stateTitles[state]}
+                {sentAs === 'LINK' && ' as a link'}
+                {nextAttemptAt !== null && ` until ${toText(nextAttemptAt)}`}
+                {failure !== null && `: ${failure}`}
+              </td>
               <td>{dataVersion}</td>
             </tr>
           ))}
         </tbody>
       </table>
+      {mails.length === MAX_SHOWN_MAILS && <p>These are the newest {MAX_SHOWN_MAILS} mails. Earlier ones are not shown.</p>}
     </div>
   );
 }

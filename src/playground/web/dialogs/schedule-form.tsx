@@ -18,7 +18,7 @@ interface ScheduleFormProps {
 }
 
 const CRON = 'cron';
-const periods = periodNames.filter((name) => name !== 'all-time');
+const periods: readonly PeriodName[] = periodNames.filter((name) => name !== 'all-time');
 
 /** The times, the period, the form and the recipients of a schedule. */
 export function ScheduleForm({ report, schedule, recipients, isBusy, onSave, onCancel }: ScheduleFormProps) {
@@ -26,7 +26,7 @@ export function ScheduleForm({ report, schedule, recipients, isBusy, onSave, onC
   const [days, setDays] = useState(begun.days ?? CRON);
   const [time, setTime] = useState(begun.time);
   const [cron, setCron] = useState(schedule?.cron ?? '0 8 1 * *');
-  const [period, setPeriod] = useState<PeriodName>(fromPeriodEnum(schedule?.period ?? report.period) ?? 'last-month');
+  const [period, setPeriod] = useState(periods.find((name) => name === fromPeriodEnum(schedule?.period ?? report.period)) ?? 'last-month');
   const [format, setFormat] = useState<MailFormat>(schedule?.format ?? 'FILE');
   const [chosen, setChosen] = useState<readonly string[]>(schedule?.recipients ?? []);
   // Whoever has lost the right is named, so that somebody takes the name out.
@@ -34,7 +34,12 @@ export function ScheduleForm({ report, schedule, recipients, isBusy, onSave, onC
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     onSave({
-      ...{ id: schedule?.id ?? null, report: report.name, cron: days === CRON ? cron.trim() : toCron(days, time) },
+      ...{
+        id: schedule?.id ?? null,
+        replaces: schedule?.updatedAt ?? null,
+        report: report.name,
+        cron: days === CRON ? cron.trim() : toCron(days, time),
+      },
       ...{ period: toPeriodEnum(period) as NamedPeriod, format, recipients: [...chosen] },
     });
   };

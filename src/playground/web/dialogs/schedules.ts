@@ -62,7 +62,7 @@ export async function fetchMailing(provision: string): Promise<Mailing> {
 }
 
 export async function fetchMails(provision: string, { id }: Schedule): Promise<readonly Mail[]> {
-  return (await askGateway<ReportMailsQuery>(provision, { query: mailsQuery, variables: { schedule: id } })).reportMails ?? [];
+  return (await askGateway<ReportMailsQuery>(provision, { query: mailsQuery, variables: { id } })).reportMails ?? [];
 }
 
 export async function saveSchedule(provision: string, input: NewSchedule): Promise<void> {
@@ -70,13 +70,13 @@ export async function saveSchedule(provision: string, input: NewSchedule): Promi
 }
 
 export async function pauseSchedule(provision: string, { id, pausedAt }: Schedule): Promise<void> {
-  await askGateway(provision, { query: pauseMutation, variables: { id, paused: pausedAt === null } });
+  await askGateway(provision, { query: pauseMutation, variables: { input: { id, paused: pausedAt === null } } });
 }
 
 export async function sendNow(provision: string, { id }: Schedule): Promise<void> {
-  await askGateway(provision, { query: sendMutation, variables: { id } });
+  await askGateway(provision, { query: sendMutation, variables: { input: { id } } });
 }
 
 export async function deleteSchedule(provision: string, { id }: Schedule): Promise<void> {
-  await askGateway(provision, { query: deleteMutation, variables: { id } });
+  await askGateway(provision, { query: deleteMutation, variables: { input: { id } } });
 }

@@ -16,8 +16,8 @@ interface ReportsMode extends OpenChoices {
 /** The mode that the part of the page's address behind `#` names. Browsers never send that part. */
 export type PageMode =
   | ReportsMode
-  /** A saved report by its name. */
-  | { readonly kind: 'saved'; readonly name: string }
+  /** A saved report by its name, and the choices that a link names in place of those that were saved. */
+  | { readonly kind: 'saved'; readonly name: string; readonly linked?: URLSearchParams | undefined }
   /** The home, which says where the books stand. */
   | { readonly kind: 'home' }
   /** GraphQL mode. An address with a query is that of a link to it. */
@@ -49,9 +49,10 @@ function readMode(hash: string): PageMode | undefined {
   return hash === '#reports' ? NO_REPORT : undefined;
 }
 
-function readSaved(name: string): PageMode | undefined {
+function readSaved(place: string): PageMode | undefined {
+  const [name = '', linked] = place.split('?', 2);
   try {
-    return { kind: 'saved', name: decodeURIComponent(name) };
+    return { kind: 'saved', name: decodeURIComponent(name), linked: linked === undefined ? undefined : new URLSearchParams(linked) };
   } catch {
     // The address was cut within a character. The page opens as if it had none.
     return undefined;
@@ -82,7 +83,7 @@ const toHash = (mode: PageMode): string =>
     : mode.kind === 'home'
       ? HOME_ADDRESS
       : mode.kind === 'saved'
-        ? SAVED + encodeURIComponent(mode.name)
+        ? SAVED + encodeURIComponent(mode.name) + (mode.linked ? `?${mode.linked.toString()}` : '')
         : mode.choices
           ? toAddress(mode.choices, withSaved(mode))
           : '#reports';

@@ -16,7 +16,7 @@ import { useTableClient } from '../rows/table-client';
 import { carryChoices, defaultChoices, type ReportChoices } from '../choices/report-choices';
 import { definitionOf, reportDefinitions, type ReportId } from '../choices/report-definitions';
 import { ReportView } from './report-view';
-import { findOpened, findUnreadSaved, isChangedFrom, openAs, readSavedChoices, settleSaved } from './saved-choices';
+import { findOpened, findUnreadSaved, inLinkedState, isChangedFrom, openAs, readSavedChoices, settleSaved } from './saved-choices';
 import { SavedView } from './saved-view';
 
 /** More than these are in the list of all saved reports alone. */
@@ -83,8 +83,10 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
   }, [readsDonors, readAgain]);
   /** Reads a saved report afresh and opens it, as a link to it does. */
   const choose = (name: string, step = true): void => setMode({ kind: 'saved', name }, step);
+  const asLinked = mode.kind === 'saved' ? mode.linked : undefined;
   const open = useCallback(
-    (found: SavedReport) => {
+    (newest: SavedReport) => {
+      const found = asLinked ? inLinkedState(newest, asLinked) : newest;
       const its = readSavedChoices(found);
       const { name, updatedAt } = found;
       // The link gives its place to the report, or to the list. Otherwise Back would lead from the report to the link, and on to the report.
@@ -92,7 +94,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
       setMode(NO_REPORT, false);
       onShowGraphql({ query: found.query, variables: JSON.stringify(found.variables, null, 2) });
     },
-    [setMode, onShowGraphql],
+    [setMode, onShowGraphql, asLinked],
   );
   /** The times of what was saved here, which are no news in an earlier step of the history. */
   const [own, setOwn] = useState<ReadonlyMap<string, string>>(new Map());

@@ -97,6 +97,18 @@ export function readSavedChoices({ query, variables, period = null }: SavedChoic
   };
 }
 
+/** A saved report in the period and the state of a link, such as that of a mail. A query of somebody's own takes the period alone. */
+export function inLinkedState<Saved extends SavedChoices>(saved: Saved, linked: URLSearchParams): Saved {
+  const [, startDate, endDate] = /^(.+)\.\.(.+)$/.exec(linked.get('period') ?? '') ?? [];
+  const [report, choices] = findAddress(saved.query).split('?', 2);
+  const address = new URLSearchParams(choices);
+  for (const [name, value] of linked) address.set(name, value);
+  const lines = saved.query.split('\n').map((line) => (line.startsWith(MARK) ? `${MARK}${report}?${address.toString()}` : line));
+  const query = lines.join('\n');
+  if (startDate === undefined) return { ...saved, query };
+  return { ...saved, query, period: null, variables: { ...(saved.variables as object), startDate, endDate } };
+}
+
 /** True for choices that are other ones than those of the saved report. */
 export function isChangedFrom(saved: SavedChoices, choices: ReportChoices): boolean {
   const its = readSavedChoices(saved);

@@ -26,6 +26,7 @@ import { HttpServer } from './http/http-server';
 import { openLinks } from './http/link-requests';
 import { logFailure, logUnwritten, logUnwrittenUsage, type RequestObserver } from './http/request-log';
 import { countUsage } from './http/request-usage';
+import { createOdataRoute } from './odata/odata-route';
 import { createPlaygroundRoutes } from './playground/playground-routes';
 import { FileResolver } from './resolvers/reports/file-resolver';
 import { FileMailedReports } from './resolvers/reports/mailed-reports';
@@ -190,6 +191,7 @@ export async function createCallersSide(
   doors.use(openLinks(services.links));
   const files = new FileResolver(services, new SchemaReportDocuments(schema), () => httpServer.draining);
   doors.use(createFileRoutes(files, kit));
+  doors.use(createOdataRoute(files, kit));
   const keptAnswers = services.answers && new KeptAnswers(services.answers, services.keys);
   const runParts = { apollo, documents, kit, keptAnswers, budgets: services.budgets };
   doors.use('/graphql', createGraphqlRoute(runParts));

@@ -10,7 +10,7 @@ import type { AuditService, FileFacts } from '../../domain/audit/audit-service';
 import type { JournalService } from '../../domain/reports/journal-service';
 import type { ControlTotals, LineFigures } from '../../domain/reports/control-totals';
 import type { DepositChangeService } from '../../domain/reports/deposit-change-service';
-import { toNarrowedLineSet, type DepositDetailService } from '../../domain/reports/deposit-detail-service';
+import { toNarrowedLineSet, type DepositDetailService, type RowBounds, type RowPage } from '../../domain/reports/deposit-detail-service';
 import { authorizeTotals, toGrouping, toSummaryRows, type DepositSummaryService } from '../../domain/reports/deposit-summary-service';
 import type { SystemAccess } from '../../domain/access/request-caller';
 import {
@@ -22,7 +22,7 @@ import {
 } from '../../domain/reports/saved-report-service';
 import { AppError, InputError } from '../../errors';
 import { asOfNames } from '../../formats/as-of';
-import { parsePeriod, reportOf, type FileQuery, type FileReport, type QueryString } from '../../formats/file-address';
+import { namesOfConditions, parsePeriod, reportOf, type FileQuery, type FileReport, type QueryString } from '../../formats/file-address';
 import { tellsDonorsByName } from '../../formats/line-groups';
 import type { FileRows } from '../../rows/row-stream';
 import type { RowTemplate } from '../../rows/row-template';
@@ -49,6 +49,8 @@ export interface FileSource {
   readonly readTotals: (template: RowTemplate) => Promise<RowsAfterTotals>;
   /** Reads the rows together with their control totals. Only a file of lines can do so. */
   readonly bytesWithTotals?: (template: RowTemplate) => RowsWithTotals;
+  /** Reads the rows by pages. The groups of a summary, which are added up anew each time, are one page. Changes and journals have no pages. */
+  readonly pages?: RowPages;
   /** The file as the audit names it. */
   readonly facts: Pick<FileFacts, 'report' | 'tellsDonors'>;
 }
@@ -66,6 +68,12 @@ export interface FileTotals {
   readonly digest: string | undefined;
   /** Undefined for a file of changes and for a journal. */
   readonly moneyDigest: string | undefined;
+}
+
+interface RowPages {
+  /** Counts the rows of all pages. It is asked before the rows. */
+  readonly count: () => Promise<number>;
+  readonly read: (template: RowTemplate, page: RowBounds) => Omit<RowPage, 'rowCount'> & Partial<Pick<RowPage, 'rowCount'>>;
 }
 
 interface RowsWithTotals {
@@ -101,6 +109,14 @@ interface GivenValues {
   /** True for the texts of an address; false for values as JSON has them. */
   readonly areTexts: boolean;
   readonly onFound?: () => void;
+  /** Narrows the report, or names the state that an earlier answer was of. It may not turn the report into another one. */
+  readonly adjust?: (query: FileQuery) => FileQuery;
+}
+
+/** A saved report by its name, and what its file is of. */
+interface NamedQuery {
+  readonly name: string;
+  readonly query: FileQuery;
 }
 
 interface FileServices {
@@ -148,7 +164,7 @@ export class FileResolver {
    */
   async savedReport(
     name: string,
-    { read, areTexts, onFound = () => undefined }: GivenValues,
+    { read, areTexts, onFound = () => undefined, adjust = (query) => query }: GivenValues,
     context: RequestContext,
   ): Promise<FileSource> {
     const { access } = context;
@@ -170,7 +186,34 @@ export class FileResolver {
     const given = areTexts ? this.documents.toVariables(query, others) : others;
     const file = this.documents.toFileQuery({ query, variables: { ...variables, ...given, ...dates } });
     if (reportOf(file) !== report) throw new InputError('these variables turn the report into another one, as lines into a summary');
-    return isSummary ? this.summary(file, member, context) : this.lines(file, granted, context);
+    return isSummary ? this.summary(adjust(file), member, context) : this.lines(adjust(file), granted, context);
+  }
+
+  /**
+   * The saved reports that a caller may read with the values that they were saved with, and the lines or groups of each. A provision that is
+   * bound to reports has those; any other caller has all reports of its organization, with the privilege of the report alone, as GraphQL has it.
+   */
+  async savedReports({ access, receivedAt }: RequestContext): Promise<readonly NamedQuery[]> {
+    const names = await access.caller.findBoundReports();
+    if (names[0] !== undefined) access.caller.openReport(names[0]);
+    const member = await access.authorizeMember();
+    if (names.length === 0 && !access.openDonorData()) return [];
+    const saved = await this.services.savedReports.list(member.organization.id, names.length === 0 ? {} : { names });
+    const findDates = datesAt(member.organization, receivedAt);
+    return saved.flatMap((report) => {
+      const query = this.findQuery(toReportDocument(report, findDates));
+      return query && (member.mayReadDonors || !tellsLinesOrDonors(query)) ? [{ name: report.name, query }] : [];
+    });
+  }
+
+  /** The file of a document; undefined for one that needs values, or that the schema no longer knows. */
+  private findQuery(document: ReportDocument): FileQuery | undefined {
+    try {
+      return this.documents.toFileQuery(document);
+    } catch (error) {
+      if (error instanceof InputError) return undefined;
+      throw error;
+    }
   }
 
   /** The file with all rows of a query, for the callers to whom GraphQL gives its address. */
@@ -220,6 +263,7 @@ export class FileResolver {
         const { rows: bytes, figures } = await rows.bytesAfterFigures(template);
         return { rows: bytes, totals: toFileTotals(figures) };
       },
+      pages: { count: () => rows.count(), read: (template, page) => rows.pageBytes(template, page) },
       bytesWithTotals: (template) => {
         const { rows: bytes, figures } = rows.bytesWithFigures(template);
         const totals = (): FileTotals | undefined => {
@@ -308,6 +352,13 @@ export class FileResolver {
       rows,
       closedThrough: () => this.closedThrough(lineSet, context),
       nameBytes: () => this.services.erasures.nameBytes(lineSet, books),
+      pages: {
+        count: countRows,
+        read: (template, { limit }) => ({
+          rows: toSummaryRows(summary, groupBy, books.snapshot, limit).bytes(template),
+          end: () => undefined,
+        }),
+      },
       readTotals: async (template) => {
         const digests = summary.digests(access.openDonorData() ? ['digest', 'moneyDigest'] : ['moneyDigest']);
         const [{ all }, { digest, moneyDigest }, count] = await Promise.all([summary.totals(['deposits']), digests, countRows()]);
@@ -350,6 +401,9 @@ export class FileResolver {
 }
 
 const MS_PER_SECOND = 1000;
+
+const tellsLinesOrDonors = (query: FileQuery): boolean =>
+  reportOf(query) !== 'deposit-summary' || tellsDonorsByName(namesOfConditions(query));
 
 const toFileTotals = ({ totals, ...digests }: LineFigures): FileTotals => ({
   rows: totals.lines,

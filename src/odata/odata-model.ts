@@ -18,9 +18,7 @@ export interface Property {
 
 /** An entity set by its name: the lines, a summary by one grouping, or a saved report. */
 export type SetName =
-  | { readonly kind: 'lines' }
-  | { readonly kind: 'summary'; readonly by: GroupBy }
-  | { readonly kind: 'report'; readonly report: string };
+  { readonly kind: 'lines' } | { readonly kind: 'summary'; readonly by: GroupBy } | { readonly kind: 'report'; readonly report: string };
 
 /** An entity set, and the lines or groups that it is of. */
 export interface EntitySet {

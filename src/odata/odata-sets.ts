@@ -48,6 +48,7 @@ export async function answerSet(attempt: Attempt, asked: SetRequest, files: File
   if (!file.pages) throw notImplemented('this report has no rows with a key', 'reports of lines and summaries');
   if (place && file.lineSet.state !== place.state) throw new InputError('$skiptoken is of other books: begin again');
   const { query, lineSet, pages } = file;
+  const properties = selectProperties(propertiesOf(query).all, options.select);
   const count = asked.isCount || options.hasCount ? await pages.count() : undefined;
   const reading: DoorReading = {
     operation: { door: 'odata', name: recordOf(response).operation, hash: null },
@@ -75,8 +76,7 @@ export async function answerSet(attempt: Attempt, asked: SetRequest, files: File
   const left = place ? place.left : options.top;
   const isPaged = reportOf(query) === 'deposit-details';
   const limit = Math.min(isPaged ? options.pageRows : Infinity, left ?? Infinity);
-  const { all } = propertiesOf(query);
-  const template = toEntityTemplate(selectProperties(all, options.select), options.isIeee754);
+  const template = toEntityTemplate(properties, options.isIeee754);
   const page = pages.read(template, { after: place?.after, limit });
   const rest = left === undefined ? undefined : left - limit;
   async function* writeEnd(): AsyncGenerator<Buffer> {

@@ -2,6 +2,7 @@ import { chosenColumns, columnsOf, reportOf, type FileQuery } from '../formats/f
 import { groupBys, groupColumns, groupsTellDonors, type GroupBy } from '../formats/line-groups';
 import { isLineName, lineFields, lineNames, type FieldType } from '../line/line-fields';
 import { createJsonTemplate, type JsonMember, type RowColumn, type RowTemplate } from '../rows/row-template';
+import { LINES_SET, reportOfSet, setOfGroups, toPropertyName } from '../values/feed-names';
 import { summaryAmounts, summaryGiftDates, summaryParts, summaryShares } from '../values/figure-names';
 import { findFilterForm } from './odata-conditions';
 
@@ -26,31 +27,24 @@ export interface EntitySet {
   readonly query: FileQuery;
 }
 
-const LINES = 'Lines';
-const REPORT = /^Report_([a-z0-9]+(?:_[a-z0-9]+)*)$/;
 /** The key of the only entity of a summary without groups. */
 const ONLY: Property = { name: 'row', column: undefined, type: 'Edm.String', isNullable: false, row: undefined };
 const ONLY_VALUE = 'total';
 
-const toCamel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-
-/** The name of the set of a saved report. A report's name has hyphens and no underscores, and a set's the other way round. */
-export const setOfReport = (report: string): string => `Report_${report.replaceAll('-', '_')}`;
-const setOfGroups = (by: GroupBy): string => `SummaryBy${by.charAt(0)}${toCamel(by.slice(1).toLowerCase())}`;
 const GROUPINGS: ReadonlyMap<string, GroupBy> = new Map(groupBys.map((by) => [setOfGroups(by), by]));
 
 /** The set of a name; undefined for no name of a set. A saved report may not be there. */
 export function parseSetName(name: string): SetName | undefined {
   const by = GROUPINGS.get(name);
   if (by) return { kind: 'summary', by };
-  const report = REPORT.exec(name)?.[1]?.replaceAll('_', '-');
+  const report = reportOfSet(name);
   if (report !== undefined) return { kind: 'report', report };
-  return name === LINES ? { kind: 'lines' } : undefined;
+  return name === LINES_SET ? { kind: 'lines' } : undefined;
 }
 
 /** The sets beside those of saved reports. A caller who may not read donors has no lines and no groups of donors. */
 export const fixedSets = (mayReadDonors: boolean, lines: FileQuery['lines']): EntitySet[] => [
-  ...(mayReadDonors ? [{ name: LINES, query: { lines, columns: lineNames } }] : []),
+  ...(mayReadDonors ? [{ name: LINES_SET, query: { lines, columns: lineNames } }] : []),
   ...[...GROUPINGS].flatMap(([name, by]) => (mayReadDonors || !groupsTellDonors([by]) ? [{ name, query: { lines, groupBy: [by] } }] : [])),
 ];
 
@@ -92,7 +86,7 @@ function toProperty(column: string, row: RowColumn): Property {
   const type = isLineName(column) ? LINE_TYPES[lineFields[column].type] : (FIGURE_TYPES[column] ?? OTHER_TYPES[row.kind]);
   // Numbers of donors are null for callers who may not read donors.
   const isNullable = row.kind === 'nullable' || row.kind === 'boolean' || /(?:^|_)donors$/.test(column);
-  return { name: toCamel(column), column, type, isNullable, row };
+  return { name: toPropertyName(column), column, type, isNullable, row };
 }
 
 /**

@@ -8,13 +8,14 @@ import { createRequestRouter, type Attempt } from '../http/request-router';
 import { toContentCoding } from '../http/row-sender';
 import type { FileResolver } from '../resolvers/reports/file-resolver';
 import { ALL_TIME } from '../values/dates';
+import { CONNECTIONS, setOfReport } from '../values/feed-names';
 import { createConnectionFiles } from './connection-files';
 import { notImplemented } from './odata-filter';
-import { fixedSets, hasEntities, parseSetName, setOfReport, toMetadata, type EntitySet } from './odata-model';
+import { fixedSets, hasEntities, parseSetName, toMetadata, type EntitySet } from './odata-model';
 import { parseDocumentForm, toMediaType } from './odata-options';
 import { answerSet, type SetRequest } from './odata-sets';
 
-export const PATH = '/odata';
+const PATH = '/odata';
 const METADATA = '$metadata';
 const COUNT = '$count';
 /** Resources of OData at the root of a service that this one has not (URL Conventions 4.01, section 4). */
@@ -52,16 +53,14 @@ export function createOdataRoute(files: FileResolver, kit: DoorKit): Router {
   const service = (attempt: Attempt): Promise<void> => answerService(attempt, files, kit);
   const router = Router({ caseSensitive: true, strict: true });
   router.use(PATH, setVersion);
-  router.use(createConnectionFiles(`${PATH}/connections`));
+  router.use(createConnectionFiles(CONNECTIONS));
   router.use(
     createRequestRouter('odata', kit, {
       [PATH]: service,
       [`${PATH}/`]: service,
       [`${PATH}/:set`]: (attempt) =>
         attempt.request.params.set === METADATA ? answerMetadata(attempt, files, kit) : answer(attempt, false, files, kit),
-      [`${PATH}/:set/:part`]: (attempt) => {
-        return answer(attempt, attempt.request.params.part === COUNT, files, kit);
-      },
+      [`${PATH}/:set/:part`]: (attempt) => answer(attempt, attempt.request.params.part === COUNT, files, kit),
     }),
   );
   router.use(PATH, () => {
@@ -90,7 +89,7 @@ const challenge: ErrorRequestHandler = (error: unknown, _request, response, next
 };
 
 /** The address of the service, by the host that the caller has named or the trusted proxy has passed on. */
-export const toRoot = (request: Request): string => `${request.protocol}://${hostOf(request)}${PATH}/`;
+const toRoot = (request: Request): string => `${request.protocol}://${hostOf(request)}${PATH}/`;
 
 /** The sets that a caller may read. */
 async function findSets(files: FileResolver, { context }: Attempt): Promise<EntitySet[]> {

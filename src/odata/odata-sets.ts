@@ -2,7 +2,7 @@ import { numberOf, type VersionStamp } from '../data/postgres/version-stamp';
 import type { OrderKey } from '../data/postgres/keyset';
 import { digestQuery, type PlaceForm } from '../domain/paging/keyset-page';
 import { InputError } from '../errors';
-import { daysOf, namesOfConditions, parseFileQuery, reportOf, type FileQuery, type QueryString } from '../formats/file-address';
+import { columnsOf, daysOf, namesOfConditions, parseFileQuery, reportOf, type FileQuery, type QueryString } from '../formats/file-address';
 import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import type { DoorReading } from '../http/request-audit';
 import { recordOf } from '../http/request-record';
@@ -137,8 +137,11 @@ function toFixedQuery(name: Exclude<SetName, { readonly kind: 'report' }>, given
     return { report: 'deposit-details', read } as const;
   }
   if (given.group_by !== undefined) throw new InputError('there is no parameter group_by of a set');
-  const read = (findDates: FindDates): FileQuery =>
-    parseFileQuery('deposit-summary', { ...dates, ...pending, ...given, group_by: name.by }, findDates);
+  const read = (findDates: FindDates): FileQuery => {
+    const query = parseFileQuery('deposit-summary', { ...dates, ...pending, ...given, group_by: name.by }, findDates);
+    // A period that is compared chooses groups, and adds no property to the set.
+    return { ...query, columns: Object.keys(columnsOf({ ...query, compareWith: undefined }).usual) };
+  };
   return { report: 'deposit-summary', read } as const;
 }
 

@@ -229,6 +229,15 @@ describe('feeds of summaries', () => {
   });
 });
 
+test('a feed of groups has the same properties when its groups are chosen by another period', async () => {
+  const compared =
+    'start_date=2024-01-10&end_date=2024-01-31&compare_start_date=2024-01-04&compare_end_date=2024-01-12&compared_lines_min=1';
+  const [plain] = rowsOf(await readFeed(at('SummaryByDesignation'), organization.apiProvision));
+  const rows = rowsOf(await readFeed(at(`SummaryByDesignation?${compared}`), organization.apiProvision));
+  expect(rows.map((row) => Object.keys(row))).toEqual(rows.map(() => Object.keys(plain!)));
+  expect(rows.map(({ designationId }) => Number(designationId))).toEqual([1, 2, 3, 4, 5]);
+});
+
 describe('the feed of a saved report', () => {
   const DATES = '$startDate: LocalDate!, $endDate: LocalDate!';
   const PERIOD = 'startDate: $startDate, endDate: $endDate, pending: WITH';

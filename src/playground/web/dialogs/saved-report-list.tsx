@@ -5,6 +5,7 @@ import { copyText } from '../look/clipboard';
 import { TryAgain } from '../look/try-again';
 import { presets } from '../values/periods';
 import { copyAdvice, toCopyText } from '../files/address-text';
+import { feedAdvice, takeFile, toSavedConnection, type FeedEnding } from '../files/feed-connection';
 import { ModalDialog } from './modal-dialog';
 import { ScheduleDialog } from './schedule-dialog';
 import { fetchMailing } from './schedules';
@@ -68,6 +69,8 @@ export function SavedReportList({ provision, list, onOpen, describe, timeZone }:
     ['Copy link', copyLink],
     ['Copy curl', copyCurl],
     ['Copy for Power Query', (report: SavedReport) => copyPowerQuery(provision, report)],
+    ['Open in Excel', openSaved('odc')],
+    ['Open in Power BI', openSaved('pbids')],
   ] as const;
   return (
     <section ref={section} className="saved-reports" aria-label="List of saved reports" tabIndex={-1}>
@@ -188,3 +191,10 @@ async function copyPowerQuery(provision: string, report: SavedReport): Promise<s
   await copyText(toCopyText('powerQuery', await fetchSavedAddress(provision, report)));
   return `${report.name}: ${copyAdvice.powerQuery}`;
 }
+
+const openSaved =
+  (ending: FeedEnding) =>
+  (report: SavedReport): Promise<string> => {
+    takeFile(toSavedConnection(report.name, ending));
+    return Promise.resolve(`${report.name}: ${feedAdvice(ending)}`);
+  };

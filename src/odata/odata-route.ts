@@ -13,6 +13,7 @@ import { createConnectionFiles } from './connection-files';
 import { notImplemented } from './odata-filter';
 import { fixedSets, hasEntities, parseSetName, toMetadata, type EntitySet } from './odata-model';
 import { parseDocumentForm, toMediaType } from './odata-options';
+import type { ReadableReports } from './odata-reports';
 import { answerSet, type SetRequest } from './odata-sets';
 
 const PATH = '/odata';
@@ -49,8 +50,8 @@ const ERROR_FORMAT: ErrorFormat = {
 };
 
 /** The door at /odata: the lines, summaries and saved reports as feeds of OData 4.0, for Excel and Power BI. It reads alone. */
-export function createOdataRoute(files: FileResolver, kit: DoorKit): Router {
-  const service = (attempt: Attempt): Promise<void> => answerService(attempt, files, kit);
+export function createOdataRoute(files: FileResolver, reports: ReadableReports, kit: DoorKit): Router {
+  const service = (attempt: Attempt): Promise<void> => answerService(attempt, reports, kit);
   const router = Router({ caseSensitive: true, strict: true });
   router.use(PATH, setVersion);
   router.use(createConnectionFiles(CONNECTIONS));
@@ -59,7 +60,7 @@ export function createOdataRoute(files: FileResolver, kit: DoorKit): Router {
       [PATH]: service,
       [`${PATH}/`]: service,
       [`${PATH}/:set`]: (attempt) =>
-        attempt.request.params.set === METADATA ? answerMetadata(attempt, files, kit) : answer(attempt, false, files, kit),
+        attempt.request.params.set === METADATA ? answerMetadata(attempt, reports, kit) : answer(attempt, false, files, kit),
       [`${PATH}/:set/:part`]: (attempt) => answer(attempt, attempt.request.params.part === COUNT, files, kit),
     }),
   );
@@ -92,18 +93,18 @@ const challenge: ErrorRequestHandler = (error: unknown, _request, response, next
 const toRoot = (request: Request): string => `${request.protocol}://${hostOf(request)}${PATH}/`;
 
 /** The sets that a caller may read. */
-async function findSets(files: FileResolver, { context }: Attempt): Promise<EntitySet[]> {
+async function findSets(reports: ReadableReports, { context }: Attempt): Promise<EntitySet[]> {
   const { access } = context;
-  const reports = await files.savedReports(context);
+  const readable = await reports.list(context);
   const { mayReadDonors } = await access.authorizeMember();
   const isBound = await access.caller.isBoundToReports();
-  const saved = reports.filter(({ query }) => hasEntities(query)).map(({ name, query }) => ({ name: setOfReport(name), query }));
+  const saved = readable.filter(({ query }) => hasEntities(query)).map(({ name, query }) => ({ name: setOfReport(name), query }));
   const lines = { ...ALL_TIME, includePending: true, filter: {} };
   return [...(isBound ? [] : fixedSets(mayReadDonors, lines)), ...saved];
 }
 
-async function answerService(attempt: Attempt, files: FileResolver, kit: DoorKit): Promise<void> {
-  const sets = await findSets(files, attempt);
+async function answerService(attempt: Attempt, reports: ReadableReports, kit: DoorKit): Promise<void> {
+  const sets = await findSets(reports, attempt);
   const form = parseDocumentForm(attempt.request);
   const body = {
     ...(form.hasContext && { '@odata.context': toRoot(attempt.request) + METADATA }),
@@ -112,8 +113,8 @@ async function answerService(attempt: Attempt, files: FileResolver, kit: DoorKit
   await sendDocument(attempt, kit, { name: 'odata', type: toMediaType(form), text: JSON.stringify(body) });
 }
 
-async function answerMetadata(attempt: Attempt, files: FileResolver, kit: DoorKit): Promise<void> {
-  const sets = await findSets(files, attempt);
+async function answerMetadata(attempt: Attempt, reports: ReadableReports, kit: DoorKit): Promise<void> {
+  const sets = await findSets(reports, attempt);
   const { $format, ...others } = attempt.request.query;
   const [other] = Object.keys(others);
   if (other !== undefined) throw new InputError(`there is no parameter ${other} of ${METADATA}`);

@@ -22,6 +22,7 @@ const DOORS: readonly (readonly [path: string, methods: string])[] = [
   [`/export/deposit-details.csv?${PERIOD}`, 'GET,HEAD'],
   ['/export/receipts/1', 'GET,HEAD'],
   ['/reports/january.json', 'GET,HEAD'],
+  ['/odata/Lines', 'GET,HEAD'],
   ['/schema.graphql', 'GET,HEAD'],
   ['/api/v2/authenticated_test_system', 'GET,HEAD'],
   ['/api/v2/deposit_detail_designation_detail_with_contact_info', 'GET,HEAD'],

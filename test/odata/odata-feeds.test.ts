@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { depositBook, inOrder, type BookLine } from '../support/deposit-book';
 import { createExportReader, sha256 } from '../support/export-reader';
 import { createOrganization, importLines, v2Line } from '../support/gateway';
+import { fillReport } from '../support/long-report';
 import { basic, readFeed, readPage, toDigestRows, type FeedPage } from '../support/odata-client';
 import { openGateway } from '../support/open-gateway';
 import { saveReport } from '../support/agent-client';
@@ -101,8 +102,32 @@ describe('a year of the feed of lines', () => {
   });
 
   test('has the dates of its first page in all others, whatever day it becomes', async () => {
-    const named = await readFeed(at('Lines?period=all-time'), organization.apiProvision, { pageRows: 50 });
-    expect(rowsOf(named)).toHaveLength(LINES.length);
+    const own = await createOrganization(gateway.services);
+    const inZone = (timeZone: string): Promise<unknown> => gateway.services.organizations.setTimeZone(own.name, timeZone);
+    // These zones are never of the same day.
+    await inZone('Pacific/Kiritimati');
+    const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Pacific/Kiritimati' }).format();
+    const ids = ['A1', 'A2', 'A3', 'A4', 'A5'];
+    await importLines(
+      gateway.services,
+      own,
+      ids.map((id) => v2Line({ deposit_date: today, transaction_id: id, allocation_id: id })),
+    );
+    const pages = await readFeed(at('Lines?period=today'), own.apiProvision, { pageRows: 2, between: () => inZone('Pacific/Pago_Pago') });
+    expect(rowsOf(pages).map(({ allocationId }) => allocationId)).toEqual(ids);
+    expect((await readPage(at('Lines?period=today'), own.apiProvision)).rows).toEqual([]);
+  });
+
+  test('goes on from the last line of a page, wherever the network cuts the lines', async () => {
+    const own = await createOrganization(gateway.services);
+    await fillReport(gateway.database.client, own.id, 3000, `repeat('x', n % 700) || chr(10) || n`);
+    const file = await fetch(`${gateway.url}/export/deposit-details.csv?period=all-time&totals=headers`, {
+      headers: { Provision: own.apiProvision },
+    });
+    const pages = await readFeed(at('Lines'), own.apiProvision, { pageRows: 700 });
+    expect(pages.map(({ rows }) => rows.length)).toEqual([700, 700, 700, 700, 200]);
+    expect(sha256(toDigestRows(rowsOf(pages)))).toBe(file.headers.get('x-export-digest'));
+    await file.arrayBuffer();
   });
 });
 

@@ -22,7 +22,7 @@ import {
 } from '../../domain/reports/saved-report-service';
 import { AppError, InputError } from '../../errors';
 import { asOfNames } from '../../formats/as-of';
-import { namesOfConditions, parsePeriod, reportOf, type FileQuery, type FileReport, type QueryString } from '../../formats/file-address';
+import { parsePeriod, reportOf, type FileQuery, type FileReport, type QueryString } from '../../formats/file-address';
 import { tellsDonorsByName } from '../../formats/line-groups';
 import type { FileRows } from '../../rows/row-stream';
 import type { RowTemplate } from '../../rows/row-template';
@@ -113,12 +113,6 @@ interface GivenValues {
   readonly adjust?: (query: FileQuery) => FileQuery;
 }
 
-/** A saved report by its name, and what its file is of. */
-interface NamedQuery {
-  readonly name: string;
-  readonly query: FileQuery;
-}
-
 interface FileServices {
   readonly depositDetails: DepositDetailService;
   readonly depositSummaries: DepositSummaryService;
@@ -187,33 +181,6 @@ export class FileResolver {
     const file = this.documents.toFileQuery({ query, variables: { ...variables, ...given, ...dates } });
     if (reportOf(file) !== report) throw new InputError('these variables turn the report into another one, as lines into a summary');
     return isSummary ? this.summary(adjust(file), member, context) : this.lines(adjust(file), granted, context);
-  }
-
-  /**
-   * The saved reports that a caller may read with the values that they were saved with, and the lines or groups of each. A provision that is
-   * bound to reports has those; any other caller has all reports of its organization, with the privilege of the report alone, as GraphQL has it.
-   */
-  async savedReports({ access, receivedAt }: RequestContext): Promise<readonly NamedQuery[]> {
-    const names = await access.caller.findBoundReports();
-    if (names[0] !== undefined) access.caller.openReport(names[0]);
-    const member = await access.authorizeMember();
-    if (names.length === 0 && !access.openDonorData()) return [];
-    const saved = await this.services.savedReports.list(member.organization.id, names.length === 0 ? {} : { names });
-    const findDates = datesAt(member.organization, receivedAt);
-    return saved.flatMap((report) => {
-      const query = this.findQuery(toReportDocument(report, findDates));
-      return query && (member.mayReadDonors || !tellsLinesOrDonors(query)) ? [{ name: report.name, query }] : [];
-    });
-  }
-
-  /** The file of a document; undefined for one that needs values, or that the schema no longer knows. */
-  private findQuery(document: ReportDocument): FileQuery | undefined {
-    try {
-      return this.documents.toFileQuery(document);
-    } catch (error) {
-      if (error instanceof InputError) return undefined;
-      throw error;
-    }
   }
 
   /** The file with all rows of a query, for the callers to whom GraphQL gives its address. */
@@ -401,9 +368,6 @@ export class FileResolver {
 }
 
 const MS_PER_SECOND = 1000;
-
-const tellsLinesOrDonors = (query: FileQuery): boolean =>
-  reportOf(query) !== 'deposit-summary' || tellsDonorsByName(namesOfConditions(query));
 
 const toFileTotals = ({ totals, ...digests }: LineFigures): FileTotals => ({
   rows: totals.lines,

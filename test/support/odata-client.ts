@@ -12,7 +12,7 @@ export interface FeedPage {
 }
 
 /** The header of a client that was given a provision as the password. */
-export const basic = (provision: string, user = 'anybody'): Readonly<Record<string, string>> => ({
+export const basic = (provision: string, user = 'anybody'): { readonly Authorization: string } => ({
   Authorization: `Basic ${Buffer.from(`${user}:${provision}`).toString('base64')}`,
 });
 
@@ -20,8 +20,8 @@ const EXACT = 'application/json;odata.metadata=minimal;IEEE754Compatible=true';
 
 /** Reads a page of a feed, with amounts as texts. */
 export async function readPage(address: string, provision: string, pageRows?: number): Promise<FeedPage> {
-  const preference = pageRows === undefined ? {} : { Prefer: `odata.maxpagesize=${pageRows}` };
-  const response = await fetch(address, { headers: { ...basic(provision), Accept: EXACT, ...preference } });
+  const headers = { ...basic(provision), Accept: EXACT, ...(pageRows !== undefined && { Prefer: `odata.maxpagesize=${pageRows}` }) };
+  const response = await fetch(address, { headers });
   const body = (await response.json()) as Readonly<Record<string, unknown>>;
   if (!response.ok) throw new Error(`${response.status} ${JSON.stringify(body)}`);
   return {

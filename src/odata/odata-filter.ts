@@ -91,8 +91,9 @@ function* readTokens(text: string): Generator<Token, undefined> {
     const groups = pattern.exec(text)?.groups;
     // A path, a parameter, an instant or a number with an exponent.
     if (!groups) throw toFault({ kind: 'end', text: text.slice(at) });
-    const [kind, found] = Object.entries(groups).find(([, value]) => value !== undefined) as [Token['kind'] | 'space', string];
-    if (kind !== 'space') yield { kind, text: found };
+    const found = Object.entries<string | undefined>(groups).find(([, value]) => value !== undefined)!;
+    const [kind, token] = found as [Token['kind'] | 'space', string];
+    if (kind !== 'space') yield { kind, text: token };
   }
   return undefined;
 }

@@ -73,8 +73,8 @@ const LINE_TYPES: Readonly<Record<FieldType, EdmType>> = {
 /** The figures of a summary that are no counts, in all its parts. */
 const FIGURE_TYPES: Readonly<Record<string, EdmType>> = Object.fromEntries(
   Object.values(summaryParts).flatMap((part) => [
-    ...Object.keys({ ...summaryAmounts, ...summaryShares }).map((name) => [part + name, 'Edm.Decimal']),
-    ...Object.keys(summaryGiftDates).map((name) => [part + name, 'Edm.Date']),
+    ...Object.keys({ ...summaryAmounts, ...summaryShares }).map((name) => [part + name, 'Edm.Decimal'] as const),
+    ...Object.keys(summaryGiftDates).map((name) => [part + name, 'Edm.Date'] as const),
   ]),
 );
 const OTHER_TYPES: Readonly<Record<RowColumn['kind'], EdmType>> = {

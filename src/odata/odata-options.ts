@@ -59,23 +59,37 @@ export function parseSetOptions(request: Request): SetOptions {
   };
 }
 
-/** Reads the form of a document, which has no other options. Throws as `parseSetOptions`. */
-export function parseDocumentForm(request: Request): JsonForm {
+/**
+ * Reads the form of the list of sets. Documents have no other system options, and pass over parameters: Power Query sends those of a feed to
+ * each address. Throws as `parseSetOptions`.
+ */
+export const parseListForm = (request: Request): JsonForm => toJsonForm(request, readFormat(request));
+
+/** Throws NOT_ACCEPTABLE for another format than that of the metadata. */
+export function assertMetadataFormat(request: Request): void {
+  const format = readFormat(request);
+  if (format !== undefined && !/^(?:application\/)?xml$/i.test(format))
+    throw new AppError('NOT_ACCEPTABLE', { fault: 'the metadata is XML' });
+}
+
+function readFormat(request: Request): string | undefined {
   const { $format, ...others } = readSystemOptions(request);
   const [other] = Object.keys(others);
   if (other !== undefined) throw new InputError(`${other} is for sets`);
-  return toJsonForm(request, $format);
+  return $format;
 }
 
 function readSystemOptions({ query }: Request): { readonly [Option in SystemOption]?: string } {
-  const given = Object.entries(query as QueryString).filter(([name]) => name.startsWith('$') || name.startsWith('@'));
-  for (const [name, value] of given) {
+  const given: [string, string][] = [];
+  for (const [name, value] of Object.entries(query)) {
+    if (!name.startsWith('$') && !name.startsWith('@')) continue;
     if (OTHER_OPTIONS.includes(name) || name.startsWith('@')) throw notImplemented(`there is no ${name}`, SUPPORTED);
     if (!SYSTEM_OPTIONS.some((each) => each === name))
       throw new InputError(`there is no system option ${name}: there are ${SUPPORTED}, in small letters`);
     if (typeof value !== 'string') throw new InputError(`${name} must be given once`);
+    given.push([name, value]);
   }
-  return Object.fromEntries(given) as { readonly [Option in SystemOption]?: string };
+  return Object.fromEntries(given);
 }
 
 function parseSelect(text: string): readonly string[] | undefined {

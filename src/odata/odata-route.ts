@@ -12,7 +12,7 @@ import { CONNECTIONS, setOfReport } from '../values/feed-names';
 import { createConnectionFiles } from './connection-files';
 import { notImplemented } from './odata-filter';
 import { fixedSets, hasEntities, parseSetName, toMetadata, type EntitySet } from './odata-model';
-import { parseDocumentForm, toMediaType } from './odata-options';
+import { assertMetadataFormat, parseListForm, toMediaType } from './odata-options';
 import type { ReadableReports } from './odata-reports';
 import { answerSet, type SetRequest } from './odata-sets';
 
@@ -105,7 +105,7 @@ async function findSets(reports: ReadableReports, { context }: Attempt): Promise
 
 async function answerService(attempt: Attempt, reports: ReadableReports, kit: DoorKit): Promise<void> {
   const sets = await findSets(reports, attempt);
-  const form = parseDocumentForm(attempt.request);
+  const form = parseListForm(attempt.request);
   const body = {
     ...(form.hasContext && { '@odata.context': toRoot(attempt.request) + METADATA }),
     value: sets.map(({ name }) => ({ name, kind: 'EntitySet', url: name })),
@@ -115,11 +115,7 @@ async function answerService(attempt: Attempt, reports: ReadableReports, kit: Do
 
 async function answerMetadata(attempt: Attempt, reports: ReadableReports, kit: DoorKit): Promise<void> {
   const sets = await findSets(reports, attempt);
-  const { $format, ...others } = attempt.request.query;
-  const [other] = Object.keys(others);
-  if (other !== undefined) throw new InputError(`there is no parameter ${other} of ${METADATA}`);
-  if ($format !== undefined && !/^(?:application\/)?xml$/i.test(String($format)))
-    throw new AppError('NOT_ACCEPTABLE', { fault: `${METADATA} is XML` });
+  assertMetadataFormat(attempt.request);
   await sendDocument(attempt, kit, { name: `odata/${METADATA}`, type: 'application/xml; charset=utf-8', text: toMetadata(sets) });
 }
 

@@ -161,7 +161,7 @@ function toHead({ set, root }: SetRequest, { hasContext, select }: SetOptions, c
 
 /** The address of the next page: that of this one, from another place on. */
 function toNextLink({ set, root }: SetRequest, given: QueryString, token: string): string {
-  const parameters = Object.entries({ ...given, $skiptoken: token }).flatMap(([name, value]) =>
+  const parameters = Object.entries<unknown>({ ...given, $skiptoken: token }).flatMap(([name, value]) =>
     [value].flat().map((each) => `${encodeURIComponent(name).replace('%24', '$')}=${encodeURIComponent(String(each))}`),
   );
   return `${root}${set}?${parameters.join('&')}`;

@@ -228,7 +228,7 @@ describe('feeds of summaries', () => {
     'STATE',
   ])('have the groups and figures of the file by %s', async (by) => {
     const csv = (await download('deposit-summary.csv', `&group_by=${by}`)).body.toString();
-    const records = parse(csv, { from: 2 }) as string[][];
+    const records = parse(csv, { from: 2 });
     const set = `SummaryBy${by[0]}${by
       .slice(1)
       .toLowerCase()

@@ -29,7 +29,7 @@ async function get(path: string, headers: Readonly<Record<string, string>> = {},
 const json = ({ text }: { readonly text: string }) => JSON.parse(text) as Readonly<Record<string, unknown>>;
 
 describe('the documents of the service', () => {
-  test.each(['/odata', '/odata/', '/odata?$format=json'])('name the sets at %s', async (path) => {
+  test.each(['/odata', '/odata/', '/odata?$format=json', '/odata/?period=last-year'])('name the sets at %s', async (path) => {
     const answer = await get(path);
     expect(answer.headers).toMatchObject({
       'content-type': 'application/json;odata.metadata=minimal;IEEE754Compatible=false;charset=utf-8',
@@ -86,6 +86,7 @@ describe('the documents of the service', () => {
   });
 
   test('are found by escapes too', async () => {
+    expect((await get('/odata/$metadata?period=last-year&$format=application/xml')).text).toContain('<EntitySet Name="Lines"');
     expect((await get('/odata/%24metadata')).text).toBe((await get('/odata/$metadata')).text);
     expect((await get('/odata/Lines/%24count')).text).toBe(String(LINES.length));
   });
@@ -250,6 +251,7 @@ describe('a request that is refused', () => {
     [404, '/odata/connections/Lines.exe'],
     [400, '/odata/%E9'],
     [400, '/odata?$top=1'],
+    [400, '/odata/$metadata?$top=1'],
     [406, '/odata/$metadata?$format=json'],
     [501, "/odata/Lines('A1')"],
     [501, '/odata/Lines/amount'],
@@ -335,7 +337,7 @@ describe('clients of OData', () => {
     });
     const set = client.getEntitySet<{ readonly allocationId: string; readonly amount: number }>('Lines');
     const filter = client.newFilter().property('amount').ge(30).property('designationId').eq(3);
-    const found = await set.query(client.newParam().filter(filter).select(['allocationId', 'amount']).top(3).count(true));
+    const found = await set.query(client.newOptions().filter(filter).select(['allocationId', 'amount']).top(3).count(true));
     const expected = LINES.filter(({ amount, designation_id: fund }) => Number(amount) >= 30 && fund === 3);
     expect(found).toEqual(
       expected.slice(0, 3).map(({ allocation_id: allocationId, amount }) => ({ allocationId, amount: Number(amount) })),

@@ -97,7 +97,11 @@ describe("a browser's preflight", () => {
   test.each(DOORS)('is told nothing for %s where its origin is not listed', async (path) => {
     for (const Origin of [OTHER, 'null', `${LISTED}:8443`, 'http://app.example.org', 'HTTPS://APP.EXAMPLE.ORG']) {
       const { status, cors } = await corsHeaders(path, { method: 'OPTIONS', headers: { Origin, ...PREFLIGHT } });
-      expect([Origin, status! >= 400, cors]).toEqual([Origin, true, { vary: VARIES.find(([door]) => path.startsWith(door))?.[1] ?? 'Origin' }]);
+      expect([Origin, status! >= 400, cors]).toEqual([
+        Origin,
+        true,
+        { vary: VARIES.find(([door]) => path.startsWith(door))?.[1] ?? 'Origin' },
+      ]);
     }
   });
 

@@ -44,6 +44,7 @@ export const errorTable = {
   HEADERS_TOO_LARGE: { status: 431, text: 'Request header fields too large' },
   NO_DATA_SOURCE_CONNECTION: { status: 500, text: 'No connection to data source', graphqlStatus: 503 },
   INTERNAL_SERVER_ERROR: { status: 500, text: 'Internal server error' },
+  NOT_IMPLEMENTED: { status: 501, text: 'Not implemented' },
 } as const satisfies Record<string, ErrorRow>;
 
 /**

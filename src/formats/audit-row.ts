@@ -10,7 +10,7 @@ export const auditKinds = ['read', 'file', ...auditEvents, 'anchor'] as const;
 export type AuditKind = (typeof auditKinds)[number];
 
 /** The ways into the gateway, by their names in the audit. `gateway` is the gateway itself. */
-export const auditDoors = ['v2', 'graphql', 'file', 'agent', 'mail', 'command', 'operators', 'gateway'] as const;
+export const auditDoors = ['v2', 'graphql', 'file', 'odata', 'agent', 'mail', 'command', 'operators', 'gateway'] as const;
 export type AuditDoor = (typeof auditDoors)[number];
 
 /** The facts of an audit row. A row of the end of a reading has its outcome alone, and the row of its start all that is known before. */

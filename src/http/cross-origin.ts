@@ -4,7 +4,7 @@ import { isForwarded, isHeaderName } from '../values/header-names';
 /** The methods that a page on another origin may use at each door (Fetch standard, section 3.3). */
 const DOORS: readonly (readonly [path: RegExp, methods: string])[] = [
   [/^\/graphql(\/|$)/, 'GET,POST'],
-  [/^\/(api\/v2|export|reports)(\/|$)/, 'GET,HEAD'],
+  [/^\/(api\/v2|export|reports|odata)(\/|$)/, 'GET,HEAD'],
   [/^\/mcp$/, 'POST'],
   [/^\/schema\.graphql$/, 'GET,HEAD'],
 ];
@@ -15,6 +15,7 @@ const ALLOWED_HEADERS = [
   ...['Apollo-Require-Preflight', 'X-Apollo-Operation-Name', 'X-Apollo-Operation-Id', 'X-Apollo-Operation-Type'],
   ...['ApolloGraphQL-Client-Name', 'ApolloGraphQL-Client-Version', 'GraphQL-Client-Name', 'GraphQL-Client-Version'],
   ...['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'],
+  ...['OData-Version', 'OData-MaxVersion', 'Prefer'],
   ...['traceparent', 'tracestate', 'baggage', 'sentry-trace', 'X-Request-Id'],
 ];
 
@@ -34,6 +35,7 @@ const TOTALS = [
 const EXPOSED_HEADERS = [
   ...['X-Request-Id', 'Retry-After', 'X-GraphQL-Cost', 'X-Data-Version', 'ETag', 'Allow', 'Content-Disposition', 'Provision-Expires'],
   ...['X-Closed-Through', 'Deprecation', 'Sunset', 'Link', 'RateLimit', 'RateLimit-Policy', 'Server-Timing'],
+  ...['OData-Version', 'Preference-Applied'],
   ...['Id', 'Range', 'Date-Basis', 'From-Version', 'Place', ...TOTALS].map((name) => `X-Export-${name}`),
 ].join();
 

@@ -11,11 +11,11 @@ import { LineCount, type RequestContext } from '../resolvers/request/request-con
 import type { Services } from '../services';
 import { setDeprecation } from './deprecation-headers';
 import { createErrorHandler, type ErrorFormat } from './error-handler';
-import { readCredentials, sessionCookie } from './request-credentials';
+import { readCredentials, sessionCookie, type CredentialForm } from './request-credentials';
 import { linkCallerOf } from './link-requests';
 import { RequestAudit } from './request-audit';
 import { logFailure, ReaderLeft } from './request-log';
-import { recordOf } from './request-record';
+import { recordOf, type RequestDoor } from './request-record';
 import type { ReaderPace } from './row-sender';
 
 /** The parts that all doors share, so that each opens requests, answers errors and paces readers in the same way. */
@@ -64,6 +64,9 @@ function setProvisionExpiry(response: Response, { expiresAt }: AccessProvision):
   if (expiresAt && !response.headersSent) response.set('Provision-Expires', expiresAt.toISOString().replace(/\.\d+Z$/, 'Z'));
 }
 
+/** The doors at which a session counts for nothing. */
+const FORMS: { readonly [Door in RequestDoor]?: CredentialForm } = { agent: 'provision', odata: 'basic' };
+
 const MS_PER_SECOND = 1000;
 const BYTES_PER_KILOBYTE = 1000;
 
@@ -75,7 +78,7 @@ export function createDoorKit(config: Config, log: Logger, { access, accessWatch
       const left = new AbortController();
       const record = recordOf(response);
       const { id, receivedAt, times } = record;
-      const credentials = readCredentials(request, linkCallerOf(response), record.door !== 'agent');
+      const credentials = readCredentials(request, linkCallerOf(response), FORMS[record.door] ?? 'all');
       const requestAccess = access.open(credentials, times, leastVersion, (row) => {
         setProvisionExpiry(response, row.provision);
         if (record.door === 'v2') setDeprecation(response, row.organization, config);

@@ -10,15 +10,21 @@ export const SECURE_COOKIE = '__Host-deposit-gateway-session';
 export const PLAIN_COOKIE = 'deposit-gateway-session';
 /** The Bearer scheme (RFC 6750 section 2.1). Other schemes are ignored: a proxy may pass on the credentials that it checks itself. */
 const BEARER = /^Bearer(?:\s+|$)(.*)/i;
+/** The Basic scheme (RFC 7617 section 2). */
+const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i;
+
+/** The credentials that count at a door: all, the provision without a session, or the provision as the password of Basic. */
+export type CredentialForm = 'all' | 'provision' | 'basic';
 
 /**
  * Reads the credentials that a request carries: those in its headers, or the caller whom its link stands for. Forwarded headers count only
- * from the proxies that Express trusts. `takesSession` is false at a door where a session counts for nothing.
+ * from the proxies that Express trusts.
  */
-export function readCredentials(request: Request, link: LinkCaller | undefined, takesSession: boolean): Credentials {
+export function readCredentials(request: Request, link: LinkCaller | undefined, form: CredentialForm): Credentials {
   const from = { host: hostOf(request), address: request.ip ?? '', bearerToken: undefined, cookieTokens: [] };
   if (link) return { provision: undefined, ...from, link };
-  if (!takesSession) return { provision: request.get('Provision'), ...from };
+  if (form === 'basic') return { provision: readBasicPassword(request.get('Authorization')), ...from };
+  if (form === 'provision') return { provision: request.get('Provision'), ...from };
   const cookieTokens = readCookies(request.get('Cookie') ?? '', cookieName(request));
   const bearerToken = BEARER.exec(request.get('Authorization') ?? '')?.[1];
   return {
@@ -28,6 +34,12 @@ export function readCredentials(request: Request, link: LinkCaller | undefined, 
     bearerToken: cookieTokens.length > 0 && request.originalUrl.startsWith('/api/v2/') ? undefined : bearerToken,
     cookieTokens,
   };
+}
+
+/** The password in a header Authorization of the Basic scheme; undefined in any other. The user's name ends at the first colon. */
+export function readBasicPassword(header: string | undefined): string | undefined {
+  const [, encoded] = BASIC.exec(header ?? '') ?? [];
+  return encoded && /^[^:]*:(.*)$/s.exec(Buffer.from(encoded, 'base64').toString())?.[1];
 }
 
 /** Writes the session cookie of an answer. Over plain http SameSite=None becomes lax, because browsers reject None without Secure. */

@@ -46,7 +46,8 @@ export function logRequests(log: Logger, { observe, trace }: RequestWatch = {}):
     const finish = (): void => {
       const end = { status: response.headersSent ? response.statusCode : undefined, isWhole: response.writableFinished };
       const text = end.isWhole ? 'request completed' : 'request broken off';
-      if (end.status !== undefined && end.status >= 500) log.error(toLine(record, end), text);
+      // 501 answers what a client asks for beyond the subset of a protocol, and clients try.
+      if (end.status !== undefined && end.status >= 500 && end.status !== 501) log.error(toLine(record, end), text);
       else log.info(toLine(record, end), text);
       observe?.(record, end);
       endTrace?.(record, end);

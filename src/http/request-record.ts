@@ -4,9 +4,10 @@ import { RequestTimes } from '../data/postgres/request-times';
 import type { RequestAccess } from '../domain/access/access-service';
 import { errorTable, requestFaultTable } from '../errors';
 import type { LineCount } from '../resolvers/request/request-context';
+import { readBasicPassword } from './request-credentials';
 
 /** The ways into the gateway, by their names in the log and in metrics. `none` is a path that no door has. */
-export type RequestDoor = 'v2' | 'graphql' | 'file' | 'agent' | 'page' | 'health' | 'admin' | 'none';
+export type RequestDoor = 'v2' | 'graphql' | 'file' | 'odata' | 'agent' | 'page' | 'health' | 'admin' | 'none';
 
 /**
  * The forms of the ids that a caller may give to a request, so that its own log and the gateway's can be read together: a UUID, with or
@@ -96,7 +97,7 @@ export class RequestRecord {
 /** True when the credentials or the address of a request contain an id. Such an id, written in any way, must not reach the log. */
 function isSecret(id: string, { originalUrl, headers }: Request): boolean {
   const sought = toBare(id);
-  return [originalUrl, headers.provision, headers.authorization, headers.cookie].some((text) =>
+  return [originalUrl, headers.provision, headers.authorization, readBasicPassword(headers.authorization), headers.cookie].some((text) =>
     toBare(String(text ?? '')).includes(sought),
   );
 }

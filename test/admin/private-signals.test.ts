@@ -152,6 +152,17 @@ test('no donor, provision, cookie, password or variable reaches log, metrics or 
           for (const values of [{}, { q: donor.text, city: donor.text }, { q: [variable.text], [variable.mark]: variable.text }])
             await tool(name, values);
       }
+      for (const key of [organization.apiProvision, unknown, variable.mark]) {
+        const headers = { Authorization: `Basic ${Buffer.from(`${variable.mark}:${key}`).toString('base64')}`, 'X-Request-Id': key };
+        for (const path of [
+          '/Lines?$top=2',
+          `/Lines?$filter=donorLastName%20eq%20'${found}'`,
+          `/Report_${variable.mark}?q=${found}`,
+          `/Lines?donor_name=${found}`,
+          `/Lines?$skiptoken=${variable.mark}`,
+        ])
+          await send(`/odata${path}`, { headers });
+      }
       const stranger = { Provision: organization.webProvision };
       await post(stranger, `query ${donor.mark} { viewer { username } }`, {});
       // A statement that fails with a donor's text in PostgreSQL's message.

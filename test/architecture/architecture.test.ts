@@ -9,7 +9,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ['main'],
   ['cli'],
   ['app'],
-  ['rest', 'graphql', 'export', 'agents', 'playground', 'admin', 'tracing'],
+  ['rest', 'graphql', 'export', 'agents', 'odata', 'playground', 'admin', 'tracing'],
   ['http'],
   ['databases', 'services', 'resolvers'],
   ['domain'],
@@ -76,7 +76,7 @@ const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly strin
   },
   {
     name: /^express$/,
-    rooms: ['rest', 'graphql', 'export', 'agents', 'playground', 'admin', 'http'],
+    rooms: ['rest', 'graphql', 'export', 'agents', 'odata', 'playground', 'admin', 'http'],
     rule: 'Only the doors and http/ know express',
   },
   { name: /^@opentelemetry\//, rooms: ['tracing'], rule: 'Only tracing/ knows OpenTelemetry' },

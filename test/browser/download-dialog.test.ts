@@ -134,6 +134,23 @@ test('an analyst takes the gateway’s own file, with the columns of v2 or all o
   expect(power).toContain('{"designation_id", Int64.Type}');
   expect(power).toMatch(/\{"allocation_amount_inferred", type logical\}\n {2}\}, "en-US"\)\nin\n {2}Typed$/);
   for (const secret of [organization.webProvision, organization.apiProvision]) expect(power).not.toContain(secret);
+
+  const [opening] = await Promise.all([page.waitForEvent('download'), dialog.getByRole('button', { name: 'Open in Power BI' }).click()]);
+  await dialog.getByRole('status').filter({ hasText: 'Open the file: Power BI asks for a name and a password.' }).waitFor();
+  const connection = JSON.parse(await readFile(await opening.path(), 'utf8')) as {
+    connections: [{ details: { address: { url: string } } }];
+  };
+  const { url } = connection.connections[0].details.address;
+  expect([opening.suggestedFilename(), url]).toEqual([
+    'Lines.pbids',
+    `${gateway.url}/odata/Lines?start_date=2024-01-01&end_date=2024-12-31&include_pending=false`,
+  ]);
+  const feed = await fetch(url, { headers: { Authorization: `Basic ${btoa(`ada:${organization.apiProvision}`)}` } });
+  expect(((await feed.json()) as { value: unknown[] }).value).toHaveLength(2);
+  await dialog.getByText('As on the screen', { exact: true }).click();
+  const [excel] = await Promise.all([page.waitForEvent('download'), dialog.getByRole('button', { name: 'Open in Excel' }).click()]);
+  expect(excel.suggestedFilename()).toBe('Lines.odc');
+  expect(await readFile(await excel.path(), 'utf8')).toContain('%24select=depositDate%2Cdesignation%2CallocationAmount');
   expect(opened.faults).toEqual([]);
   await page.context().close();
 });

@@ -128,6 +128,15 @@ test('an analyst saves a report, which keeps its address, and takes it into a sp
   const [, url] = /'([^']+)'$/.exec(await page.evaluate<string>('navigator.clipboard.readText()')) ?? [];
   expect(url).toBe(`${gateway.url}/reports/wells.csv?startDate=2024-01-01&designationIds=4`);
   expect((await fetchFile(url!.slice(gateway.url.length))).text).toBe(expected);
+  const [opening] = await Promise.all([
+    page.waitForEvent('download'),
+    dialog.getByRole('button', { name: 'Open in Excel: wells' }).click(),
+  ]);
+  await dialog.getByText('wells: Open the file: Excel asks for a name and a password.').waitFor();
+  expect([opening.suggestedFilename(), await readFile(await opening.path(), 'utf8')]).toEqual([
+    'Report_wells.odc',
+    expect.stringContaining(`${gateway.url}/odata/Report_wells`) as string,
+  ]);
   await dialog.getByRole('button', { name: 'Copy link: wells' }).click();
   await dialog.getByText('wells: The link is copied.').waitFor();
   expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(`${gateway.url}/playground#saved/wells`);

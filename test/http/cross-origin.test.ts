@@ -22,9 +22,15 @@ const DOORS: readonly (readonly [path: string, methods: string])[] = [
   [`/export/deposit-details.csv?${PERIOD}`, 'GET,HEAD'],
   ['/export/receipts/1', 'GET,HEAD'],
   ['/reports/january.json', 'GET,HEAD'],
+  ['/odata/Lines', 'GET,HEAD'],
   ['/schema.graphql', 'GET,HEAD'],
   ['/api/v2/authenticated_test_system', 'GET,HEAD'],
   ['/api/v2/deposit_detail_designation_detail_with_contact_info', 'GET,HEAD'],
+];
+/** The doors whose answers differ by other headers than the origin, each with its Vary. */
+const VARIES: readonly (readonly [door: string, vary: string])[] = [
+  ['/graphql', 'Origin, Accept-Encoding'],
+  ['/odata', 'Origin, Authorization, Accept'],
 ];
 const PREFLIGHT = {
   'Access-Control-Request-Method': 'POST',
@@ -91,7 +97,11 @@ describe("a browser's preflight", () => {
   test.each(DOORS)('is told nothing for %s where its origin is not listed', async (path) => {
     for (const Origin of [OTHER, 'null', `${LISTED}:8443`, 'http://app.example.org', 'HTTPS://APP.EXAMPLE.ORG']) {
       const { status, cors } = await corsHeaders(path, { method: 'OPTIONS', headers: { Origin, ...PREFLIGHT } });
-      expect([Origin, status! >= 400, cors]).toEqual([Origin, true, { vary: path === '/graphql' ? 'Origin, Accept-Encoding' : 'Origin' }]);
+      expect([Origin, status! >= 400, cors]).toEqual([
+        Origin,
+        true,
+        { vary: VARIES.find(([door]) => path.startsWith(door))?.[1] ?? 'Origin' },
+      ]);
     }
   });
 

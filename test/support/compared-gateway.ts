@@ -14,6 +14,7 @@ export const ASKED = {
   CSV: /^\/export\/deposit-details\.csv/,
   NDJSON: /^\/export\/deposit-details\.ndjson/,
   JSON: /^\/export\/deposit-details\.json/,
+  OData: /^\/odata\/Lines/,
   'saved report': /^\/reports\/parity-/,
   summary: /query ParitySummary\(/,
 };

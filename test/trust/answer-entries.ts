@@ -80,4 +80,11 @@ export const answerEntries: readonly TrustEntry[] = [
       ...{ 'mail/mail-servers.test.ts': [], 'mail/mail-turns.test.ts': [], 'mail/mail-twins.test.ts': [] },
     },
   },
+  {
+    ...{ id: 'T64', subject: 'feeds of OData' },
+    goal: 'all pages are of one state and have the digest of the file; they tell no donor without the privilege, take no credential but the password, and a hostile filter is refused at once',
+    tests: {
+      ...{ 'odata/odata-feeds.test.ts': [], 'odata/odata-rights.test.ts': [], 'odata/odata-protocol.test.ts': [] },
+    },
+  },
 ];

@@ -73,17 +73,19 @@ export class DepositDetailStore {
   ) {}
 
   /**
-   * Reads the lines in report order as COPY's text format, by a COPY of the snapshot. The `field` of each column is Prisma's name of a
-   * column of the lines.
+   * Reads the lines in report order as COPY's text format, by a COPY of the snapshot: all of them, or those of a page. The `field` of each
+   * column is Prisma's name of a column of the lines.
    */
   copyLines(
     { copy, snapshot }: { readonly copy: Copy; readonly snapshot: ReportSnapshot },
     lineSet: LineSet,
     columns: readonly RowColumn[],
+    page?: KeysetPage,
   ): AsyncGenerator<Buffer> {
     const { organizationId } = lineSet;
+    const isLateRead = hasLate(columns.map(({ field }) => field));
     const read = (values: Prisma.Sql): AsyncGenerator<Buffer> =>
-      copy(selectLines(values, lineSet, hasLate(columns.map(({ field }) => field))));
+      copy(page ? selectLinesOfPage(values, lineSet, isLateRead, page) : selectLines(values, lineSet, isLateRead));
     if (!this.packing || this.packing.isForeignTo(organizationId)) return read(columnList(columns.map(toCopied)));
     const copied = columns.map((column) => ({
       expression: toCopied(column),
@@ -133,6 +135,9 @@ const fromLines = (field: LineOrderField, lineSet: LineSet, hasLate: boolean): P
 
 const selectLines = (values: Prisma.Sql, lineSet: LineSet, hasLate: boolean): Prisma.Sql =>
   sql`SELECT ${values} FROM ${linesFrom(lineSet, hasLate)} AS source WHERE ${whereLines(lineSet)} ORDER BY ${REPORT_ORDER}`;
+
+const selectLinesOfPage = (values: Prisma.Sql, lineSet: LineSet, hasLate: boolean, page: KeysetPage): Prisma.Sql =>
+  selectPage({ values, from: sql`${linesFrom(lineSet, hasLate)} AS source`, where: whereLines(lineSet), order: lineOrders.DATE, page });
 
 const hasLate = (fields: readonly string[]): boolean => fields.includes(LATE);
 

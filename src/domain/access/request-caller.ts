@@ -94,6 +94,11 @@ export class RequestCaller {
     return (await this.checkProvision()).row.provision.reports.length > 0;
   }
 
+  /** The names of the saved reports that the provision opens; empty for one that is not bound to reports. Throws an AppError. */
+  async findBoundReports(): Promise<readonly string[]> {
+    return (await this.findRow()).provision.reports;
+  }
+
   /** Makes the checks up to that of the provision's saved reports. Throws an AppError. */
   async checkProvision(): Promise<{ readonly row: AccessRow; readonly access: SystemAccess }> {
     const { provision, link } = this.credentials;

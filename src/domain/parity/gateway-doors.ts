@@ -64,6 +64,13 @@ interface Page {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
+const FEED = '/odata/Lines';
+
+interface FeedPage {
+  readonly value: readonly Readonly<Record<string, unknown>>[];
+  readonly '@odata.nextLink'?: string;
+}
+
 interface Summary {
   readonly digest: string;
   readonly moneyDigest: string;
@@ -101,6 +108,7 @@ export function createGatewayDoors(gateway: GatewayAddress, savedReport: string)
         (question) => readFile(gateway, format, `/export/deposit-details.${format}`, { ...toParameters(question), columns: 'all' }),
       ]),
     ),
+    OData: (question) => readFeed(gateway, question),
     'saved report': (question) => readFile(gateway, 'ndjson', `/reports/${savedReport}.ndjson`, toVariables(question)),
     summary: (question) => readSummary(gateway, question),
   };
@@ -113,9 +121,11 @@ const toParameters = ({ startDate, endDate, pending }: DoorQuestion) => ({
   ...{ start_date: startDate, end_date: endDate, include_pending: pending === 'WITH' },
 });
 
+const toQuery = (parameters: object): string =>
+  new URLSearchParams(Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)])).toString();
+
 async function* readFile(gateway: GatewayAddress, format: ImportFormat, path: string, parameters: object): AsyncGenerator<DoorPart> {
-  const query = Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)]);
-  const response = await ask(gateway, `${path}?${new URLSearchParams(query).toString()}`);
+  const response = await ask(gateway, `${path}?${toQuery(parameters)}`);
   const version = versionOf(response);
   for await (const lines of readLines(format, bodyOf(response))) yield { version, lines };
   const told = Object.entries(TRAILERS).flatMap(([name, trailer]) => {
@@ -143,6 +153,23 @@ async function* readPages(gateway: GatewayAddress, question: DoorQuestion): Asyn
   }
 }
 
+/** Amounts and numbers come as texts, because a JSON number of many digits would be rounded here. */
+async function* readFeed(gateway: GatewayAddress, question: DoorQuestion): AsyncGenerator<DoorPart> {
+  let path: string | undefined = `${FEED}?${toQuery({ ...toParameters(question), $format: 'application/json;IEEE754Compatible=true' })}`;
+  const seen = new Set<string>();
+  while (path !== undefined) {
+    if (seen.has(path)) throw new OperatorError('the pages do not end');
+    seen.add(path);
+    const response: IncomingMessage = await ask(gateway, path);
+    const body = await text(bodyOf(response));
+    const { value, '@odata.nextLink': next } = parseObject(body) as Partial<FeedPage>;
+    if (!value) throw toRefusal(body);
+    yield { version: versionOf(response), lines: value.map(toFileLine) };
+    // A link has the host of the request.
+    path = next?.slice(next.indexOf(FEED));
+  }
+}
+
 async function* readSummary(gateway: GatewayAddress, question: DoorQuestion): AsyncGenerator<DoorPart> {
   const { version, data } = await readGraphql<{ summary: Summary }>(gateway, SUMMARY_QUERY, question);
   const { digest, moneyDigest, all } = data.summary;
@@ -159,10 +186,13 @@ async function* readLines(format: ImportFormat, body: AsyncIterable<Buffer>): As
   for await (const lines of readImportLines(format, body)) yield lines.map(({ values }) => (values ?? {}) as DoorLine);
 }
 
-/** A line of GraphQL by the names and in the letters of files. */
+/** A line of GraphQL or of a feed by the names and in the letters of files. */
 function toFileLine(values: Readonly<Record<string, unknown>>): DoorLine {
   const line: Record<string, unknown> = {};
-  for (const name of lineNames) line[name] = values[lineFields[name].field];
+  for (const name of lineNames) {
+    const { field, type } = lineFields[name];
+    line[name] = type === 'number' ? Number(values[field]) : values[field];
+  }
   return { ...line, deposit_status: String(line.deposit_status).toLowerCase() };
 }
 
@@ -220,7 +250,10 @@ async function ask(gateway: GatewayAddress, path: string, body?: string): Promis
 }
 
 function send({ url, provision, signal }: GatewayAddress, path: string, body: string | undefined): Promise<IncomingMessage> {
-  const headers = { provision, 'user-agent': 'deposit-gateway parity', 'content-type': 'application/json' };
+  const credentials = path.startsWith(FEED)
+    ? { authorization: `Basic ${Buffer.from(`parity:${provision}`).toString('base64')}` }
+    : { provision };
+  const headers = { ...credentials, 'user-agent': 'deposit-gateway parity', 'content-type': 'application/json' };
   const open = url.protocol === 'https:' ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
     const options = { method: body === undefined ? 'GET' : 'POST', headers, signal, timeout: STALL_MS };
@@ -249,10 +282,13 @@ function versionOf({ headers }: IncomingMessage): number {
 
 const MAX_SAID = 200;
 
-/** The text of the first error in a body of v2, of a file or of GraphQL; nothing of any other body, which may have donors' data. */
+/** The text of the first error in a body of v2, of a file, of GraphQL or of a feed; nothing of any other body, which may have donors' data. */
 function describeErrors(body: string): string {
-  const { errors } = parseObject(body) as { readonly errors?: readonly { readonly error?: unknown; readonly message?: unknown }[] };
-  const said = errors?.[0]?.error ?? errors?.[0]?.message;
+  const { errors, error } = parseObject(body) as {
+    readonly errors?: readonly { readonly error?: unknown; readonly message?: unknown }[];
+    readonly error?: { readonly message?: unknown } | null;
+  };
+  const said = errors?.[0]?.error ?? errors?.[0]?.message ?? error?.message;
   return typeof said === 'string' ? said.slice(0, MAX_SAID) : 'an answer of another kind';
 }
 

@@ -1,14 +1,16 @@
 import { lineOrders, type DepositDetailStore, type LineOrder } from '../../data/reports/deposit-detail-store';
 import type { LineSet } from '../../data/books/line-set';
 import type { Copy, ReportSnapshot } from '../../data/reading/report-snapshot';
+import { keyFields, type OrderKey } from '../../data/postgres/keyset';
 import { numberOf } from '../../data/postgres/version-stamp';
 import type { RequestBooks } from '../../data/books/request-books';
 import { AppError } from '../../errors';
 import type { DateBasis, LineFilterInput, PendingChoice } from '../../formats/line-conditions';
-import type { LineValues } from '../../line/line-fields';
+import { lineFields, type LineValues } from '../../line/line-fields';
+import { LastRow } from '../../rows/copy-encoding';
 import { CopySpool } from '../../rows/copy-spool';
 import { renderRows, type RowStream } from '../../rows/row-stream';
-import { widenTemplate, type RowColumn, type RowTemplate } from '../../rows/row-template';
+import { joinColumns, widenTemplate, type RowColumn, type RowTemplate } from '../../rows/row-template';
 import { ALL_TIME, isLocalDate, type LocalDate } from '../../values/dates';
 import { FigureReader, withFigureColumns, type LineFigures } from './control-totals';
 import { assertDateOrder } from './date-order';
@@ -51,6 +53,24 @@ export interface LineStream extends RowStream<LineValues> {
    * that the database is asked once.
    */
   bytesAfterFigures(template: RowTemplate): Promise<RowsAfterFigures>;
+  /** Reads the rows of a page as `bytes` does. */
+  pageBytes(template: RowTemplate, page: RowBounds): RowPage;
+  /** Counts the rows, unless their number in this data version is known. It is asked before the rows. */
+  count(): Promise<number>;
+}
+
+/** The bounds of a page in report order: the first rows after a place, so many at most. */
+export interface RowBounds {
+  readonly after?: OrderKey | undefined;
+  readonly limit: number;
+}
+
+export interface RowPage {
+  readonly rows: AsyncGenerator<Buffer>;
+  /** The number of the rows; undefined until the last of them has been read. */
+  readonly rowCount: () => number | undefined;
+  /** The place of the last row, when there are as many rows as the limit allows, so that others may follow. */
+  readonly end: () => OrderKey | undefined;
 }
 
 interface RowsWithFigures {
@@ -116,6 +136,19 @@ export class DepositDetailService {
         await snapshot.end();
         return { figures, rows: renderRows(kept, widenTemplate(template, columns)) };
       },
+      pageBytes: (template, { after, limit }) => {
+        const columns = joinColumns(template.columns, PLACE_COLUMNS);
+        const lastRow = new LastRow();
+        const page = { after, limit, fromEnd: false };
+        const lines = passOn(this.store.copyLines({ copy, snapshot }, lineSet, columns, page), lastRow);
+        let found: number | undefined;
+        return {
+          rows: renderRows(lines, widenTemplate(template, columns), (rows) => (found = rows)),
+          rowCount: () => found,
+          end: () => (found === limit ? toPlaceOf(lastRow, columns) : undefined),
+        };
+      },
+      count: () => this.count(lineSet, books),
       objects: () => this.store.list(lineSet),
     };
   }
@@ -137,13 +170,33 @@ export class DepositDetailService {
     const list = {
       order: lineOrders[order.field],
       query: ['lines', lineSet, order],
-      count: async () => {
-        const { count } = await books.once(JSON.stringify(['count', lineSet]), (state) => this.store.count(lineSet, state));
-        return count;
-      },
+      count: () => this.count(lineSet, books),
       sealed,
     };
     return readPage(page, list, (bounds) => this.store.listPage({ lineSet, order, fields }, bounds, { books, isShort }));
+  }
+
+  private async count(lineSet: LineSet, books: RequestBooks): Promise<number> {
+    const { count } = await books.once(JSON.stringify(['count', lineSet]), (state) => this.store.count(lineSet, state));
+    return count;
+  }
+}
+
+const PLACE_FIELDS = keyFields(lineOrders.DATE);
+/** The columns of a line's place in the report, in the order in which the columns of lines have them. */
+const PLACE_COLUMNS = Object.values(lineFields)
+  .filter(({ field }) => PLACE_FIELDS.includes(field))
+  .map(({ field }): RowColumn => ({ field, kind: 'text' }));
+
+/** The place of the last row; undefined where there is no row. */
+function toPlaceOf({ values }: LastRow, columns: readonly RowColumn[]): OrderKey | undefined {
+  return values && PLACE_FIELDS.map((field) => values[columns.findIndex((column) => column.field === field)]!);
+}
+
+async function* passOn(copy: AsyncIterable<Buffer>, lastRow: LastRow): AsyncGenerator<Buffer> {
+  for await (const piece of copy) {
+    lastRow.add(piece);
+    yield piece;
   }
 }
 

@@ -262,21 +262,29 @@ function toGroups(
 
 /**
  * The rows of a summary's file: one for each group, or a single one when nothing is grouped. A column's `field` is a path into the group,
- * its steps joined by dots, such as `all.byLine.amount`.
+ * its steps joined by dots, such as `all.byLine.amount`. With a `limit`, they are the first so many groups.
  */
-export function toSummaryRows(summary: DepositSummary, groupBy: readonly GroupBy[], snapshot: ReportSnapshot): RowStream<SummaryGroup> {
+export function toSummaryRows(
+  summary: DepositSummary,
+  groupBy: readonly GroupBy[],
+  snapshot: ReportSnapshot,
+  limit = Infinity,
+): RowStream<SummaryGroup> {
   async function* read(asked: AskedOfGroups): AsyncGenerator<SummaryGroup[]> {
     if (groupBy.length > 0) yield* summary.allGroups(asked, snapshot);
     else yield [{ key: {}, ...(await summary.totals(asked.extras)) }];
   }
   async function* toCopy(columns: readonly RowColumn[]): AsyncGenerator<Buffer> {
-    for await (const groups of read(
-      findAsked(
-        columns.map(({ field }) => field),
-        groupBy,
-      ),
-    )) {
-      yield Buffer.from(groups.map((group) => toCopyRow(columns.map((column) => figureOf(group, column)))).join(''));
+    const asked = findAsked(
+      columns.map(({ field }) => field),
+      groupBy,
+    );
+    let left = limit;
+    for await (const groups of read(asked)) {
+      const shown = groups.slice(0, left);
+      yield Buffer.from(shown.map((group) => toCopyRow(columns.map((column) => figureOf(group, column)))).join(''));
+      left -= shown.length;
+      if (left === 0) return;
     }
   }
   return {

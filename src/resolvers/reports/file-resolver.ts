@@ -10,7 +10,7 @@ import type { AuditService, FileFacts } from '../../domain/audit/audit-service';
 import type { JournalService } from '../../domain/reports/journal-service';
 import type { ControlTotals, LineFigures } from '../../domain/reports/control-totals';
 import type { DepositChangeService } from '../../domain/reports/deposit-change-service';
-import { toNarrowedLineSet, type DepositDetailService } from '../../domain/reports/deposit-detail-service';
+import { toNarrowedLineSet, type DepositDetailService, type RowBounds, type RowPage } from '../../domain/reports/deposit-detail-service';
 import { authorizeTotals, toGrouping, toSummaryRows, type DepositSummaryService } from '../../domain/reports/deposit-summary-service';
 import type { SystemAccess } from '../../domain/access/request-caller';
 import {
@@ -49,6 +49,8 @@ export interface FileSource {
   readonly readTotals: (template: RowTemplate) => Promise<RowsAfterTotals>;
   /** Reads the rows together with their control totals. Only a file of lines can do so. */
   readonly bytesWithTotals?: (template: RowTemplate) => RowsWithTotals;
+  /** Reads the rows by pages. The groups of a summary, which are added up anew each time, are one page. Changes and journals have no pages. */
+  readonly pages?: RowPages;
   /** The file as the audit names it. */
   readonly facts: Pick<FileFacts, 'report' | 'tellsDonors'>;
 }
@@ -66,6 +68,12 @@ export interface FileTotals {
   readonly digest: string | undefined;
   /** Undefined for a file of changes and for a journal. */
   readonly moneyDigest: string | undefined;
+}
+
+interface RowPages {
+  /** Counts the rows of all pages. It is asked before the rows. */
+  readonly count: () => Promise<number>;
+  readonly read: (template: RowTemplate, page: RowBounds) => Omit<RowPage, 'rowCount'> & Partial<Pick<RowPage, 'rowCount'>>;
 }
 
 interface RowsWithTotals {
@@ -101,6 +109,8 @@ interface GivenValues {
   /** True for the texts of an address; false for values as JSON has them. */
   readonly areTexts: boolean;
   readonly onFound?: () => void;
+  /** Narrows the report, or names the state that an earlier answer was of. It may not turn the report into another one. */
+  readonly adjust?: (query: FileQuery) => FileQuery;
 }
 
 interface FileServices {
@@ -148,7 +158,7 @@ export class FileResolver {
    */
   async savedReport(
     name: string,
-    { read, areTexts, onFound = () => undefined }: GivenValues,
+    { read, areTexts, onFound = () => undefined, adjust = (query) => query }: GivenValues,
     context: RequestContext,
   ): Promise<FileSource> {
     const { access } = context;
@@ -170,7 +180,7 @@ export class FileResolver {
     const given = areTexts ? this.documents.toVariables(query, others) : others;
     const file = this.documents.toFileQuery({ query, variables: { ...variables, ...given, ...dates } });
     if (reportOf(file) !== report) throw new InputError('these variables turn the report into another one, as lines into a summary');
-    return isSummary ? this.summary(file, member, context) : this.lines(file, granted, context);
+    return isSummary ? this.summary(adjust(file), member, context) : this.lines(adjust(file), granted, context);
   }
 
   /** The file with all rows of a query, for the callers to whom GraphQL gives its address. */
@@ -220,6 +230,7 @@ export class FileResolver {
         const { rows: bytes, figures } = await rows.bytesAfterFigures(template);
         return { rows: bytes, totals: toFileTotals(figures) };
       },
+      pages: { count: () => rows.count(), read: (template, page) => rows.pageBytes(template, page) },
       bytesWithTotals: (template) => {
         const { rows: bytes, figures } = rows.bytesWithFigures(template);
         const totals = (): FileTotals | undefined => {
@@ -308,6 +319,13 @@ export class FileResolver {
       rows,
       closedThrough: () => this.closedThrough(lineSet, context),
       nameBytes: () => this.services.erasures.nameBytes(lineSet, books),
+      pages: {
+        count: countRows,
+        read: (template, { limit }) => ({
+          rows: toSummaryRows(summary, groupBy, books.snapshot, limit).bytes(template),
+          end: () => undefined,
+        }),
+      },
       readTotals: async (template) => {
         const digests = summary.digests(access.openDonorData() ? ['digest', 'moneyDigest'] : ['moneyDigest']);
         const [{ all }, { digest, moneyDigest }, count] = await Promise.all([summary.totals(['deposits']), digests, countRows()]);

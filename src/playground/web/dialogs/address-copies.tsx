@@ -7,6 +7,7 @@ import { copyAdvice, toCopyText, type CopyForm, type FileAddress } from '../file
 import type { ColumnChoice } from './download-run';
 import { lineFileColumns } from '../files/file-columns';
 import { fetchFileAddress, type ReportQuery } from '../files/file-url';
+import { feedAdvice, takeFile, toConnection, type FeedEnding } from '../files/feed-connection';
 
 interface AddressCopiesProps {
   readonly request: ReportQuery;
@@ -21,15 +22,25 @@ interface AddressCopiesProps {
 /** Copies the address of the gateway's CSV file of a report, for programs that fetch it again and again. */
 export function AddressCopies({ request, notes = [], period, columns, provision }: AddressCopiesProps) {
   const [outcome, setOutcome] = useState<{ readonly text: string; readonly isProblem: boolean }>();
-  const copy = async (form: CopyForm): Promise<void> => {
+  /** Does something with the address of the file, and shows the text that it returns or its fault. */
+  const give = async (use: (address: FileAddress) => Promise<string> | string): Promise<void> => {
     try {
       const address = withPeriod(await fetchFileAddress(provision, request, 'csv'), period);
-      await copyText(toCopyText(form, withColumns(address, columns)));
-      setOutcome({ text: copyAdvice[form], isProblem: false });
+      setOutcome({ text: await use(withColumns(address, columns)), isProblem: false });
     } catch (error) {
       setOutcome({ text: (error as Error).message, isProblem: true });
     }
   };
+  const copy = (form: CopyForm): Promise<void> =>
+    give(async (address) => {
+      await copyText(toCopyText(form, address));
+      return copyAdvice[form];
+    });
+  const open = (ending: FeedEnding): Promise<void> =>
+    give(({ url }) => {
+      takeFile(toConnection(url, ending));
+      return feedAdvice(ending);
+    });
   const sentences = [...(period ? [`Each file has “${presets[period].title}” as of its own day.`] : []), ...notes];
   return (
     <section className="dialog-part" aria-label="For other programs">
@@ -37,6 +48,8 @@ export function AddressCopies({ request, notes = [], period, columns, provision 
       <div className="dialog-buttons">
         <Button onPress={() => void copy('curl')}>Copy curl command</Button>
         <Button onPress={() => void copy('powerQuery')}>Copy for Power Query</Button>
+        <Button onPress={() => void open('odc')}>Open in Excel</Button>
+        <Button onPress={() => void open('pbids')}>Open in Power BI</Button>
       </div>
       <p role={outcome?.isProblem ? 'alert' : 'status'}>{outcome?.text}</p>
     </section>

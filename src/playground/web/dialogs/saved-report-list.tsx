@@ -6,6 +6,8 @@ import { TryAgain } from '../look/try-again';
 import { presets } from '../values/periods';
 import { copyAdvice, toCopyText } from '../files/address-text';
 import { DeleteQuestion } from './delete-question';
+import { feedAdvice, takeFile, toSavedConnection, type FeedEnding } from '../files/feed-connection';
+import { ModalDialog } from './modal-dialog';
 import { ScheduleDialog } from './schedule-dialog';
 import { fetchMailing, type Mailing } from './schedules';
 import {
@@ -70,6 +72,8 @@ export function SavedReportList({ provision, list, onOpen, describe, timeZone }:
     ['Copy link', copyLink],
     ['Copy curl', copyCurl],
     ['Copy for Power Query', (report: SavedReport) => copyPowerQuery(provision, report)],
+    ['Open in Excel', openSaved('odc')],
+    ['Open in Power BI', openSaved('pbids')],
   ] as const;
   return (
     <section ref={section} className="saved-reports" aria-label="List of saved reports" tabIndex={-1}>
@@ -184,3 +188,10 @@ async function copyPowerQuery(provision: string, report: SavedReport): Promise<s
   await copyText(toCopyText('powerQuery', await fetchSavedAddress(provision, report)));
   return `${report.name}: ${copyAdvice.powerQuery}`;
 }
+
+const openSaved =
+  (ending: FeedEnding) =>
+  (report: SavedReport): Promise<string> => {
+    takeFile(toSavedConnection(report.name, ending));
+    return Promise.resolve(`${report.name}: ${feedAdvice(ending)}`);
+  };

@@ -1,0 +1,376 @@
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import Ajv from 'ajv';
+import addFormats from 'ajv-formats';
+import { OData } from '@odata/client';
+import { o } from 'odata';
+import { xml2json } from 'odata-csdl';
+import { saveReport } from '../support/agent-client';
+import { depositBook } from '../support/deposit-book';
+import { ask, readAll } from '../support/http-client';
+import { basic, readFeed } from '../support/odata-client';
+import { openGateway } from '../support/open-gateway';
+
+const LINES = depositBook(60);
+const gateway = openGateway({ lines: LINES, settings: { TRUST_PROXY: '127.0.0.1' } });
+const { organization } = gateway;
+
+beforeAll(async () => {
+  const query =
+    'query Gifts($startDate: LocalDate!, $endDate: LocalDate!) { depositDetailsConnection(startDate: $startDate, endDate: $endDate, first: 1) { nodes { amount allocationAmount } } }';
+  await saveReport(gateway.services, organization.id, { name: 'gifts-2', query, period: 'all-time' });
+});
+
+async function get(path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') {
+  const response = await ask(gateway.url + path, { method, headers: { ...basic(organization.apiProvision), ...headers } });
+  const { body } = await readAll(response);
+  return { status: response.statusCode, headers: response.headers, body, text: body.toString() };
+}
+const json = ({ text }: { readonly text: string }) => JSON.parse(text) as Readonly<Record<string, unknown>>;
+
+describe('the documents of the service', () => {
+  test.each(['/odata', '/odata/', '/odata?$format=json', '/odata/?period=last-year'])('name the sets at %s', async (path) => {
+    const answer = await get(path);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json;odata.metadata=minimal;IEEE754Compatible=false;charset=utf-8',
+      'odata-version': '4.0',
+      'cache-control': 'no-store',
+    });
+    const { value, ...others } = json(answer);
+    expect(others).toEqual({ '@odata.context': `${gateway.url}/odata/$metadata` });
+    const names = (value as { name: string }[]).map(({ name }) => name);
+    expect([names.length, names[0], names.at(-1)]).toEqual([17, 'Lines', 'Report_gifts_2']);
+    expect(value).toContainEqual({ name: 'SummaryByMonth', kind: 'EntitySet', url: 'SummaryByMonth' });
+  });
+
+  test('describe them in valid CSDL, with the types of the answers and what may be asked', async () => {
+    const { headers, text } = await get('/odata/$metadata');
+    expect(headers['content-type']).toBe('application/xml; charset=utf-8');
+    const messages: unknown[] = [];
+    const document = xml2json(text, { messages, strict: true }) as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    expect(messages).toEqual([]);
+    const schema = JSON.parse(readFileSync(require.resolve('odata-csdl/schemas/csdl.schema.json'), 'utf8')) as object;
+    const ajv = new Ajv({ strict: false });
+    addFormats(ajv);
+    const isValid = ajv.compile(schema);
+    expect([isValid(document), isValid.errors]).toEqual([true, null]);
+    const types = document.DepositGateway!;
+    expect(types.Report_gifts_2).toEqual({
+      ...{ $Kind: 'EntityType', $Key: ['allocationId'] },
+      ...{
+        allocationId: {},
+        amount: { $Type: 'Edm.Decimal', $Scale: 2 },
+        allocationAmount: { $Type: 'Edm.Decimal', $Nullable: true, $Scale: 2 },
+      },
+    });
+    expect(types.Lines).toMatchObject({
+      depositDate: { $Type: 'Edm.Date' },
+      designationId: { $Type: 'Edm.Int64' },
+      allocationAmountInferred: { $Type: 'Edm.Boolean', $Nullable: true },
+    });
+    expect(types.SummaryByMonth).toMatchObject({
+      $Key: ['month'],
+      month: { $Type: 'Edm.Date' },
+      donors: { $Type: 'Edm.Int64', $Nullable: true },
+      lineAmount: { $Type: 'Edm.Decimal' },
+    });
+    // Each property of each answer is one of its type, and the other way round.
+    for (const set of ['Lines', 'SummaryByMonth', 'SummaryByDonor', 'Report_gifts_2']) {
+      const [page] = await readFeed(`${gateway.url}/odata/${set}?$top=1`, organization.apiProvision);
+      expect(Object.keys(page!.rows[0]!)).toEqual(Object.keys(types[set]!).filter((name) => !name.startsWith('$')));
+    }
+    const lines = (types.Books as Readonly<Record<string, Readonly<Record<string, unknown>>>>).Lines!;
+    expect(lines).toMatchObject({ '@Capabilities.SkipSupported': false, '@Capabilities.SortRestrictions': { Sortable: false } });
+    expect(JSON.stringify(lines)).toContain('{"Property":"depositDate","AllowedExpressions":"SingleRange"}');
+    expect(JSON.stringify(lines)).toContain('{"Property":"status","AllowedExpressions":"SingleValue"}');
+  });
+
+  test('are found by escapes too', async () => {
+    expect((await get('/odata/$metadata?period=last-year&$format=application/xml')).text).toContain('<EntitySet Name="Lines"');
+    expect((await get('/odata/%24metadata')).text).toBe((await get('/odata/$metadata')).text);
+    expect((await get('/odata/Lines/%24count')).text).toBe(String(LINES.length));
+  });
+});
+
+describe('an answer', () => {
+  test.each([
+    [{}, '', 'minimal', false],
+    [{ Accept: '*/*' }, '', 'minimal', false],
+    [{ Accept: 'application/json;odata.metadata=none' }, '', 'none', false],
+    [{ Accept: 'text/html, application/json;odata.metadata=none;q=0.5, application/json;IEEE754Compatible=true' }, '', 'minimal', true],
+    [{ Accept: 'application/json;odata.metadata=full, application/json;q=0.1' }, '', 'minimal', false],
+    [{ Accept: 'application/xml' }, '$format=json', 'minimal', false],
+    [{}, '$format=application/json;odata.metadata=none;IEEE754Compatible=true', 'none', true],
+  ])('has the form that %j and "%s" ask for', async (headers, format, metadata, isExact) => {
+    const answer = await get(`/odata/Lines?$top=1&$select=amount,designationId&${format}`, headers);
+    expect(answer.headers['content-type']).toBe(`application/json;odata.metadata=${metadata};IEEE754Compatible=${isExact};charset=utf-8`);
+    const context = metadata === 'none' ? '' : `"@odata.context":"${gateway.url}/odata/$metadata#Lines(amount,designationId)",`;
+    const { amount, designation_id: fund } = LINES[0]!;
+    expect(answer.text).toBe(
+      `{${context}"value":[${isExact ? `{"amount":"${amount}","designationId":"${fund}"}` : `{"amount":${amount},"designationId":${fund}}`}]}`,
+    );
+  });
+
+  test.each([
+    [{ Accept: 'application/atom+xml' }, ''],
+    [{ Accept: 'application/json;odata.metadata=full' }, ''],
+    [{ Accept: 'application/json;q=0' }, ''],
+    [{ Accept: 'application/json;odata=verbose' }, ''],
+    [{}, '?$format=atom'],
+  ])('is refused in the form that %j and "%s" ask for', async (headers, query) => {
+    const answer = await get(`/odata/Lines${query}`, headers);
+    expect([answer.status, json(answer)]).toEqual([
+      406,
+      { error: { code: 'NOT_ACCEPTABLE', message: 'Not acceptable: application/json is there, with odata.metadata=minimal or none' } },
+    ]);
+  });
+
+  test('to HEAD has the headers of GET, and no row', async () => {
+    const [whole, head] = [await get('/odata/Lines'), await get('/odata/Lines', {}, 'HEAD')];
+    expect([head.status, head.text]).toEqual([200, '']);
+    for (const name of ['content-type', 'odata-version', 'x-data-version', 'vary', 'cache-control'])
+      expect([name, head.headers[name]]).toEqual([name, whole.headers[name]]);
+    expect(whole.headers.vary).toBe('Authorization, Accept, Accept-Encoding');
+  });
+
+  test('is compressed where that is asked for', async () => {
+    const [plain, packed] = [await get('/odata/Lines'), await get('/odata/Lines', { 'Accept-Encoding': 'gzip' })];
+    expect(packed.headers['content-encoding']).toBe('gzip');
+    expect(gunzipSync(packed.body).equals(plain.body)).toBe(true);
+  });
+
+  test('has links that lead through a proxy, with the options of the first page', async () => {
+    const behind = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'give.example.org', Prefer: 'odata.maxpagesize=2' };
+    const answer = await get("/odata/Lines?$filter=depositId eq 'D7'&%24select=amount&period=all-time", behind);
+    expect(answer.headers['preference-applied']).toBe('odata.maxpagesize=2');
+    const link = new URL(json(answer)['@odata.nextLink'] as string);
+    expect([link.origin, link.pathname]).toEqual(['https://give.example.org', '/odata/Lines']);
+    const { $skiptoken: token, ...others } = Object.fromEntries(link.searchParams);
+    expect([others, token!.length > 40]).toEqual([{ $filter: "depositId eq 'D7'", $select: 'amount', period: 'all-time' }, true]);
+    expect(link.href).not.toContain(organization.apiProvision);
+    const next = await get(link.pathname + link.search, behind);
+    expect(json(next)['@odata.context']).toBe('https://give.example.org/odata/$metadata#Lines(amount)');
+  });
+
+  test('has no other page for a link that was changed, or of another set or filter', async () => {
+    const first = await get('/odata/Lines?$filter=designationId eq 3', { Prefer: 'maxpagesize=2' });
+    const { search } = new URL(json(first)['@odata.nextLink'] as string);
+    const token = new URLSearchParams(search).get('$skiptoken')!;
+    const wrong = [
+      `/odata/Lines?$filter=designationId eq 4&$skiptoken=${token}`,
+      `/odata/Lines?$filter=designationId eq 3&include_pending=false&$skiptoken=${token}`,
+      `/odata/SummaryByDay?$skiptoken=${token}`,
+      `/odata/Lines?$filter=designationId eq 3&$skiptoken=${token.slice(0, -4)}AAAA`,
+      '/odata/Lines?$skiptoken=x',
+    ];
+    for (const path of wrong) {
+      const answer = await get(path.replaceAll(' ', '%20'));
+      expect([answer.status, json(answer)]).toMatchObject([400, { error: { code: 'INVALID_PARAMETERS' } }]);
+    }
+    expect((await get(`/odata/Lines${search}`)).status).toBe(200);
+  });
+});
+
+describe('a request that is refused', () => {
+  test.each([
+    [501, '$orderby=amount', 'Not implemented: there is no $orderby; supported is $filter, $select, $count, $top, $format'],
+    [501, '$skip=1', 'Not implemented: there is no $skip; supported is $filter, $select, $count, $top, $format'],
+    [501, '$expand=x', undefined],
+    [501, '$search=x', undefined],
+    [501, '$apply=aggregate(amount with sum as total)', undefined],
+    [501, '$compute=x', undefined],
+    [
+      501,
+      '$filter=amount gt 5',
+      'Not implemented: $filter has gt; supported is comparisons of a property with a literal by eq, ge, le, joined by and',
+    ],
+    [501, '$filter=amount ge 5 or amount le 4', undefined],
+    [
+      501,
+      "$filter=contains(donorLastName,'a')",
+      'Not implemented: $filter calls contains; supported is comparisons of a property with a literal by eq, ge, le, joined by and',
+    ],
+    [501, '$filter=not (amount eq 5)', undefined],
+    [501, '$filter=5 eq amount', undefined],
+    [501, '$filter=amount eq feeAmount', undefined],
+    [501, '$filter=allocationAmount eq null', undefined],
+    [
+      501,
+      "$filter=donorLastName eq 'Adams'",
+      'Not implemented: donorLastName cannot be compared; supported is what $metadata says of each set',
+    ],
+    [501, "$filter=depositId ge 'D7'", 'Not implemented: depositId is compared by ge; supported is eq for it'],
+    [501, '$filter=amount eq @a&@a=5', undefined],
+    [400, '$filter=', undefined],
+    [400, '$filter=amount', undefined],
+    [400, '$filter=amount eq', undefined],
+    [400, '$filter=(amount eq 5', undefined],
+    [400, '$filter=amount eq 5)', undefined],
+    [400, '$filter=amount eq 5) and (amount eq 5', undefined],
+    [400, "$filter=status eq 'x", undefined],
+    [400, '$filter=amount eq 5 amount eq 5', undefined],
+    [400, '$filter=nothing eq 5', 'Invalid parameter(s): $filter: there is no property nothing'],
+    [400, "$filter=amount eq 'x'", undefined],
+    [400, '$filter=amount eq 5.001', undefined],
+    [400, '$filter=depositDate eq 5', undefined],
+    [400, '$filter=depositDate ge 2024-02-30', undefined],
+    [400, '$select=nothing', 'Invalid parameter(s): $select: there is no property nothing'],
+    [400, '$count=yes', undefined],
+    [400, '$top=-1', undefined],
+    [400, '$top=1&$top=2', 'Invalid parameter(s): $top must be given once'],
+    [
+      400,
+      '$Top=1',
+      'Invalid parameter(s): there is no system option $Top: there are $filter, $select, $count, $top, $format, in small letters',
+    ],
+    [400, 'start=1', 'Invalid parameter(s): there is no parameter start'],
+    [400, 'columns=amount', 'Invalid parameter(s): there is no parameter columns of a set'],
+    [400, 'start_date=2024-02-01&end_date=2024-01-01', undefined],
+    [400, '$filter=%E9', undefined],
+  ])('is answered %s: %s', async (status, query, message) => {
+    const answer = await get(`/odata/Lines?${query.replaceAll(' ', '%20')}`);
+    expect([answer.status, answer.headers['odata-version'], answer.headers['content-type']]).toEqual([
+      status,
+      '4.0',
+      'application/json; charset=utf-8',
+    ]);
+    const { error, ...others } = json(answer) as { error: { code: string; message: string } };
+    expect([Object.keys(error), others]).toEqual([['code', 'message'], {}]);
+    if (message !== undefined) expect(error.message).toBe(message);
+    expect((await get(`/odata/Lines/$count?${query.replaceAll(' ', '%20')}`)).status).toBe(status);
+  });
+
+  test.each([
+    [404, '/odata/Nothing'],
+    [404, '/odata/lines'],
+    [404, '/odata/Report_missing'],
+    [404, '/odata/Report_gifts-2'],
+    [404, '/odata/a/b/c'],
+    [404, '/odata/Nothing/$count'],
+    [404, '/odata/connections/Nothing.odc'],
+    [404, '/odata/connections/Lines.exe'],
+    [400, '/odata/%E9'],
+    [400, '/odata?$top=1'],
+    [400, '/odata/$metadata?$top=1'],
+    [406, '/odata/$metadata?$format=json'],
+    [501, "/odata/Lines('A1')"],
+    [501, '/odata/Lines/amount'],
+    [501, '/odata/$batch'],
+    [501, '/odata/$all'],
+    [501, '/odata/$crossjoin(Lines)'],
+  ])('is answered %s at %s', async (status, path) => {
+    const answer = await get(path);
+    expect([answer.status, Object.keys(json(answer))]).toEqual([status, ['error']]);
+    expect(answer.headers['odata-version']).toBe('4.0');
+  });
+
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('is one that changes something: %s', async (method) => {
+    for (const path of ['/odata/Lines', '/odata', '/odata/$batch', '/odata/connections/Lines.odc']) {
+      const answer = await get(path, {}, method);
+      expect([answer.status, answer.headers.allow, json(answer)]).toEqual([
+        405,
+        'GET, HEAD',
+        { error: { code: 'METHOD_NOT_ALLOWED', message: 'Method not allowed' } },
+      ]);
+    }
+  });
+
+  test('is one of a client that knows earlier versions alone', async () => {
+    for (const [most, status] of [
+      ['3.0', 400],
+      ['x', 400],
+      ['4.0', 200],
+      ['4.01', 200],
+    ] as const)
+      expect((await get('/odata', { 'OData-MaxVersion': most })).status).toBe(status);
+  });
+
+  test.each([
+    ['deep parentheses', `${'('.repeat(1990)}amount eq 5${')'.repeat(1990)}`, 200],
+    ['more characters than are read', 'amount eq 5 and '.repeat(400), 400],
+    ['more comparisons than are read', Array.from({ length: 51 }, () => 'amount eq 5').join(' and '), 400],
+    ['quotes without an end', `status eq '${"''".repeat(1900)}`, 400],
+    ['digits and dots', `amount eq ${'1'.repeat(2000)}.${'1'.repeat(1900)}.`, 400],
+    ['SQL', "depositId eq '''; DROP TABLE deposit_line; --'", 200],
+    ['COPY', String.raw`depositId eq '\.' and transactionId eq '{"a",\N}'`, 200],
+    ['a NUL', "depositId eq '\0'", 400],
+    ['markup', '<script>', 400],
+    ['the name of a member of objects', 'constructor eq 5', 400],
+    ['another one', '__proto__ eq 5', 400],
+  ])('or harmless, at once, is a filter with %s', async (_title, filter, status) => {
+    const start = performance.now();
+    const { status: found, text } = await get(`/odata/Lines?$filter=${encodeURIComponent(filter)}`);
+    expect(found).toBe(status);
+    if (status === 200)
+      expect(JSON.parse(text)).toMatchObject({
+        value: filter.includes('amount') ? LINES.filter(({ amount }) => amount === '5.00').map(() => ({})) : [],
+      });
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+});
+
+describe('clients of OData', () => {
+  test('that follow the links get all lines: odata', async () => {
+    const { Authorization } = basic(organization.apiProvision);
+    const config = { headers: { Authorization, Prefer: 'odata.maxpagesize=50' }, fragment: '' };
+    const ids: string[] = [];
+    interface Page {
+      readonly value: readonly { readonly allocationId: string }[];
+      readonly '@odata.nextLink'?: string;
+    }
+    const query = { $filter: 'depositDate ge 2024-01-01', $select: 'allocationId', $count: true };
+    let page = (await o(`${gateway.url}/odata/`, config).get('Lines').query(query)) as Page;
+    for (;;) {
+      ids.push(...page.value.map(({ allocationId }) => allocationId));
+      const next = page['@odata.nextLink'];
+      if (next === undefined) break;
+      page = (await o(`${gateway.url}/odata/`, config).get(next).query()) as Page;
+    }
+    expect(ids).toEqual(LINES.map(({ allocation_id: id }) => id));
+    await expect(o(`${gateway.url}/odata/`, config).get('Lines').query({ $orderby: 'amount' })).rejects.toMatchObject({ status: 501 });
+  });
+
+  test('that write filters by themselves are understood: @odata/client', async () => {
+    const client = OData.New4({
+      serviceEndpoint: `${gateway.url}/odata/`,
+      credential: { username: organization.name, password: organization.apiProvision },
+    });
+    const set = client.getEntitySet<{ readonly allocationId: string; readonly amount: number }>('Lines');
+    const filter = client.newFilter().property('amount').ge(30).property('designationId').eq(3);
+    const found = await set.query(client.newOptions().filter(filter).select(['allocationId', 'amount']).top(3).count(true));
+    const expected = LINES.filter(({ amount, designation_id: fund }) => Number(amount) >= 30 && fund === 3);
+    expect(found).toEqual(
+      expected.slice(0, 3).map(({ allocation_id: allocationId, amount }) => ({ allocationId, amount: Number(amount) })),
+    );
+    expect(await set.count(filter)).toBe(expected.length);
+  });
+});
+
+describe('the files that programs open', () => {
+  test('name the address of the service, or that of a set, and hold no password', async () => {
+    const plain = await fetch(`${gateway.url}/odata/connections/deposit-gateway.pbids`);
+    expect([plain.status, plain.headers.get('content-disposition')]).toEqual([200, 'attachment; filename="deposit-gateway.pbids"']);
+    const connection = (url: string) => ({
+      version: '0.1',
+      connections: [{ details: { protocol: 'odata', address: { url } }, options: {}, mode: 'Import' }],
+    });
+    expect(await plain.json()).toEqual(connection(`${gateway.url}/odata/`));
+    const behind = { headers: { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'give.example.org' } };
+    const { body } = await readAll(await ask(`${gateway.url}/odata/connections/Lines.pbids?period=last-year&status=%22%3C%27`, behind));
+    expect(JSON.parse(body.toString())).toEqual(connection('https://give.example.org/odata/Lines?period=last-year&status=%22%3C%27'));
+  });
+
+  test('have a query of Power Query for Excel that nothing in the address leaves', async () => {
+    const response = await fetch(`${gateway.url}/odata/connections/Report_gifts_2.odc?status=${encodeURIComponent(`a"]]></Formula>&<'`)}`);
+    expect([response.headers.get('content-type'), response.headers.get('content-disposition')]).toEqual([
+      'text/x-ms-odc; charset=utf-8',
+      'attachment; filename="Report_gifts_2.odc"',
+    ]);
+    const text = await response.text();
+    const [, escaped] = /<odc:PowerQueryMashupData>([^<>]*)<\/odc:PowerQueryMashupData>/.exec(text)!;
+    const mashup = escaped!.replace(/&(lt|gt|quot|amp);/g, (_, name: string) => ({ lt: '<', gt: '>', quot: '"', amp: '&' })[name]!);
+    const [, formula] = /<Query Name="Report_gifts_2"><Formula><!\[CDATA\[(.*)\]\]><\/Formula>/.exec(mashup)!;
+    const address = `${gateway.url}/odata/Report_gifts_2?status=a%22%5D%5D%3E%3C%2FFormula%3E%26%3C%27`;
+    expect(formula).toBe(`let Source = OData.Feed("${address}", null, [Implementation="2.0"]) in Source`);
+  });
+});

@@ -54,7 +54,7 @@ test('an analyst who presses Save while the rows come hits it, because it stays 
   const { page, faults } = await open('#reports/gifts?period=all-time');
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
-  await page.route('**/export/deposit-details.ndjson*', async (route) => {
+  await page.route('**/export/deposit-details.csv*', async (route) => {
     await held;
     await route.continue();
   });

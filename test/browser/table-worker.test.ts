@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page, Route } from 'playwright-core';
 import type { LoadedTable, LoadRequest, Row } from '../../src/playground/web/values/table-types';
+import { withoutLastRow } from '../support/cut-files';
 import { importLines, v2Line } from '../support/gateway';
 import { logIn, openPlayground } from '../support/playground-browser';
 
@@ -136,15 +137,15 @@ describe('the page', () => {
 
   test('shows no group where the file of the others ends early, or has other groups', async () => {
     const page = await openWorker();
-    for (const alter of [(text: string) => text.slice(0, text.lastIndexOf('{')), (text: string) => text.replace('Fund 1099', 'Fund 99')]) {
-      await page.route('**/export/*.ndjson*', async (route) => {
+    for (const alter of [withoutLastRow, (text: string) => text.replace('Fund 1099', 'Fund 99')]) {
+      await page.route('**/export/*.csv*', async (route) => {
         const response = await route.fetch();
         await route.fulfill({ response, body: alter(await response.text()) });
       });
       const { fault, table } = await load(page, fundsAsStream());
       expect(table).toBeUndefined();
       expect(fault!.message).toContain('The file arrived damaged');
-      await page.unroute('**/export/*.ndjson*');
+      await page.unroute('**/export/*.csv*');
     }
     await page.context().close();
   });
@@ -202,7 +203,7 @@ describe('the page', () => {
 
   test('shows no row of a file of which less arrives than the gateway sent', async () => {
     const page = await openWorker();
-    await page.route('**/export/*.ndjson*', async (route) => {
+    await page.route('**/export/*.csv*', async (route) => {
       const response = await route.fetch();
       await route.fulfill({ response, body: (await response.text()).replace('10.10', '1.10') });
     });
@@ -226,14 +227,14 @@ describe('the page', () => {
   test('stops a load, and its request, when it begins another one', async () => {
     const page = await openWorker();
     const isAsked = new Promise<void>((resolve) => {
-      void page.route('**/export/*.ndjson*', () => resolve(), { times: 1 });
+      void page.route('**/export/*.csv*', () => resolve(), { times: 1 });
     });
     const failed = page.waitForEvent('requestfailed');
     const older = load(page, lines());
     await isAsked;
     const newer = await load(page, funds());
     expect((await older).fault).toMatchObject({ gatewayCode: 'STOPPED' });
-    expect((await failed).url()).toContain('.ndjson');
+    expect((await failed).url()).toContain('.csv');
     expect(newer.table!.count).toBe(FUNDS);
     await page.context().close();
   });
@@ -246,7 +247,7 @@ describe('the page', () => {
     page.on('request', (request) => {
       if (/\/export\//.test(request.url()) || request.postData()?.includes('depositSummary')) asked.push(new URL(request.url()).pathname);
     });
-    await page.route('**/export/*.ndjson*', async (route) => {
+    await page.route('**/export/*.csv*', async (route) => {
       const fund = v2Line({
         ...{ deposit_id: 'D2', transaction_id: 'T9999', allocation_id: 'A9999' },
         designation_id: 1050,
@@ -258,7 +259,7 @@ describe('the page', () => {
     const { table, rows, sums } = await load(page, fundsAsStream());
     expect([table!.version, rows, sums]).toEqual([1, paged.rows, paged.sums]);
     const files = asked.filter((path) => path.startsWith('/export/'));
-    expect(files).toEqual(['/export/deposit-summary.ndjson', expect.stringContaining('/export/receipts/')]);
+    expect(files).toEqual(['/export/deposit-summary.csv', expect.stringContaining('/export/receipts/')]);
     // The first page, and the address of the file.
     expect(asked.filter((path) => path === '/graphql')).toHaveLength(2);
     await page.context().close();

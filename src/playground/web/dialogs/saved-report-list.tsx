@@ -7,7 +7,6 @@ import { presets } from '../values/periods';
 import { copyAdvice, toCopyText } from '../files/address-text';
 import { DeleteQuestion } from './delete-question';
 import { feedAdvice, takeFile, toSavedConnection, type FeedEnding } from '../files/feed-connection';
-import { ModalDialog } from './modal-dialog';
 import { ScheduleDialog } from './schedule-dialog';
 import { fetchMailing, type Mailing } from './schedules';
 import {

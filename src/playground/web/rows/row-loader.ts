@@ -1,3 +1,4 @@
+import { CsvReader } from '../files/csv-reader';
 import { fetchChecked } from '../files/download';
 import { fetchFileAddress } from '../files/file-url';
 import { dataOf, GatewayError, postVersioned } from '../session/gateway-client';
@@ -50,17 +51,21 @@ function toDonorNamer(columns: readonly TableColumn[]): (row: Row) => Row {
   return (row) => (row[number] === 0 && row[first] === '' ? row.with(first, NO_DONOR) : row);
 }
 
-/** A field that the file does not have must not pass for unknown values. */
-function fieldOf(row: Json, name: string): unknown {
-  if (!(name in row)) throw new Error(`The file has no column ${name}.`);
-  return row[name];
+/** The places of columns in a file. A column that the file does not have must not pass for unknown values. */
+function placesOf(names: readonly string[], header: readonly Cell[]): readonly number[] {
+  const found = header.map(String);
+  return names.map((name) => {
+    const place = found.indexOf(name);
+    if (place < 0) throw new Error(`The file has no column ${name}.`);
+    return place;
+  });
 }
 
 type Of<Kind extends RowSource['kind']> = LoadRequest & { readonly source: Extract<RowSource, { kind: Kind }> };
 
 async function loadFile({ provision, source }: Of<'file'>, taker: RowTaker, { signal, onProgress }: LoadOptions): Promise<LoadedRows> {
   const { query, variables, names } = source;
-  const { url } = await fetchFileAddress(provision, { query, variables }, 'ndjson', signal);
+  const { url } = await fetchFileAddress(provision, { query, variables }, 'csv', signal);
   return readFile({ url, names, provision, allRows: undefined, data: null }, taker, { signal, onProgress });
 }
 
@@ -73,30 +78,33 @@ interface AskedFile {
   readonly data: unknown;
 }
 
-/** Reads the rows of an NDJSON file. Throws when the file is not whole. */
+/** Reads the rows of a CSV file, which has a third of the bytes of NDJSON. Throws when the file is not whole. */
 async function readFile(
   { url, names, provision, allRows, data }: AskedFile,
   { take }: Pick<RowTaker, 'take'>,
   { signal, onProgress }: LoadOptions,
 ): Promise<LoadedRows> {
   const decoder = new TextDecoder();
-  let rest = '';
+  let places: readonly number[] | undefined;
+  const reader = new CsvReader((record) => {
+    if (places) take(places.map((place) => record[place] ?? null));
+    else places = placesOf(names, record);
+  });
   const factsOf = ({ headers }: Response): LoadedRows => ({ version: Number(headers.get('X-Data-Version')), data, digest: null });
   let facts: LoadedRows | undefined;
   const takePiece = (piece: Uint8Array, response: Response): void => {
     facts ??= factsOf(response);
-    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      const row = JSON.parse(line) as Json;
-      take(names.map((name) => toCell(fieldOf(row, name))));
-    }
+    reader.add(decoder.decode(piece, { stream: true }));
   };
   const countRows = (): Promise<number | undefined> => Promise.resolve(allRows);
   const tell = (progress: LoadProgress): void => {
     if (facts) onProgress(progress, facts);
   };
-  const { response, digest } = await fetchChecked(url, { provision, format: 'ndjson', signal, onProgress: tell, countRows }, takePiece);
+  const { response, digest } = await fetchChecked(
+    url,
+    { provision, format: 'csv', hasBom: false, signal, onProgress: tell, countRows },
+    takePiece,
+  );
   // A file without a row has no piece.
   return { ...factsOf(response), digest };
 }
@@ -153,7 +161,7 @@ async function loadRest(
   { signal, onProgress }: LoadOptions,
 ): Promise<LoadedRows> {
   const { query, variables } = source;
-  const { url } = await fetchFileAddress(provision, { query, variables }, 'ndjson', signal);
+  const { url } = await fetchFileAddress(provision, { query, variables }, 'csv', signal);
   url.searchParams.set('as_of', String(valueAt(first.data, rest.version.split('.'))));
   // The first page had the totals.
   url.searchParams.set('totals', 'skip');

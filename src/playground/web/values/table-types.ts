@@ -96,13 +96,13 @@ export interface GrowingTable extends LoadProgress {
 /** Where the worker reads the rows of a table. */
 export type RowSource =
   /**
-   * The NDJSON file of a query: one JSON object a row, checked against the receipt. `names` has the file's name of each column, such as
+   * The CSV file of a query, checked against the receipt. `names` has the file's name of each column, such as
    * `allocation_amount`.
    */
   | { readonly kind: 'file'; readonly query: string; readonly variables: object; readonly names: readonly string[] }
   /**
    * The pages of a connection of the query's answer, read with the query's variables `first` and `after`, up to a number of rows. Rows after
-   * the first page come from the query's NDJSON file in one stream, where `rest` is given.
+   * the first page come from the query’s CSV file in one stream, where `rest` is given.
    */
   | {
       readonly kind: 'pages';

@@ -32,8 +32,9 @@ export class ValueList {
   append(value: Cell): void {
     let code = this.#codeOf?.get(value);
     if (code === undefined) {
-      code = this.#kept.push(value) - 1;
-      this.#codeOf?.set(value, code);
+      const own = typeof value === 'string' ? toOwn(value) : value;
+      code = this.#kept.push(own) - 1;
+      this.#codeOf?.set(own, code);
       if (this.#kept.length > MANY_VALUES && this.#kept.length > this.#length / 2) this.#codeOf = undefined;
     }
     if (this.#length === this.#codes.length) {
@@ -64,3 +65,6 @@ export class ValueList {
     if (this.#codes.length > this.#length) this.#codes = this.#codes.slice(0, this.#length);
   }
 }
+
+/** Copies a text. A part of a longer text would keep all of it in memory. */
+const toOwn = (text: string): string => ` ${text}`.slice(1);

@@ -204,16 +204,22 @@ export class GatewayMetrics {
   }
 
   private addMails(): void {
-    this.total('gateway_mails_total', 'Mails since the start that were sent or refused, and attempts that failed', ['outcome'], ({ mails }) =>
-      Object.entries({ ...mails }).map(([outcome, count]) => [{ outcome }, count] as const),
+    this.total(
+      'gateway_mails_total',
+      'Mails since the start that were sent or refused, and attempts that failed',
+      ['outcome'],
+      ({ mails }) => Object.entries({ ...mails }).map(([outcome, count]) => [{ outcome }, count] as const),
     );
     this.gauge('gateway_schedules', 'Schedules by which reports are mailed, and those that are paused', ['organization', 'state'], () =>
       this.schedules.flatMap(({ organizationId, active, paused }) =>
         Object.entries({ active, paused }).map(([state, count]) => [{ organization: organizationId, state }, count] as const),
       ),
     );
-    this.gauge('gateway_mail_lag_seconds', 'Longest time for which a schedule or a mail has been due and was not sent', ['organization'], () =>
-      this.schedules.map(({ organizationId, lagSeconds }) => [{ organization: organizationId }, lagSeconds]),
+    this.gauge(
+      'gateway_mail_lag_seconds',
+      'Longest time for which a schedule or a mail has been due and was not sent',
+      ['organization'],
+      () => this.schedules.map(({ organizationId, lagSeconds }) => [{ organization: organizationId }, lagSeconds]),
     );
   }
 

@@ -4,7 +4,7 @@ export function toCopyRow(values: readonly (string | number | null)[]): string {
 }
 
 /** The values of a row in COPY's text format, without its line feed. None of them is null. */
-export const readCopyRow = (row: string): string[] =>
+const readCopyRow = (row: string): string[] =>
   row.split('\t').map((value) => value.replace(/\\(.)/gs, (_escape, character: string) => ESCAPED[character] ?? character));
 
 const ESCAPED: Readonly<Record<string, string>> = { b: '\b', t: '\t', n: '\n', v: '\v', f: '\f', r: '\r' };

@@ -24,7 +24,14 @@ const TEXTS = [
 const gateway = openGateway({
   lines: TEXTS.map((text, n) =>
     v2Line({
-      ...{ transaction_id: `T${n}`, allocation_id: `A${n}`, donor_id: n + 1, donor_first_name: text, donor_last_name: text, address1: text },
+      ...{
+        transaction_id: `T${n}`,
+        allocation_id: `A${n}`,
+        donor_id: n + 1,
+        donor_first_name: text,
+        donor_last_name: text,
+        address1: text,
+      },
       ...(n % 2 === 0 && { allocation_amount: undefined }),
     }),
   ),

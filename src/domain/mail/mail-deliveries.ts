@@ -198,7 +198,8 @@ export class MailDeliveries {
   private async noteSent(note: () => Promise<void>, heldUntil: number, run: Run): Promise<void> {
     for (;;) {
       try {
-        return await note();
+        await note();
+        return;
       } catch (error) {
         this.noteFault(error, run);
         if (run.stopping.aborted || Date.now() >= heldUntil) return;

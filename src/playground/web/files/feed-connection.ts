@@ -2,7 +2,7 @@ import { CONNECTIONS, LINES_SET, setOfGroups, setOfReport, toPropertyName } from
 import { isLineName } from '../../../line/line-fields';
 
 /** The programs that open a report as a feed, by the endings of the files that they open. */
-export const feedPrograms = { odc: 'Excel', pbids: 'Power BI' } as const;
+const feedPrograms = { odc: 'Excel', pbids: 'Power BI' } as const;
 export type FeedEnding = keyof typeof feedPrograms;
 
 /** The message after a file was taken: it says what the program asks for. */

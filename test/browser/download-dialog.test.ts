@@ -179,7 +179,7 @@ test('an analyst sees how far a long file is, and cancels it or closes the dialo
   await page.keyboard.press('ArrowDown');
   expect(await dialog.getByRole('radio', { name: 'CSV', exact: true }).isChecked()).toBe(true);
   await page.keyboard.press('Tab');
-  await page.keyboard.press('Enter');
+  await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
   await dialog.getByRole('status').filter({ hasText: '150,000 rows in gifts-2024.csv' }).waitFor();
   expect(files).toEqual(['gifts-2024.csv']);
   expect(faults).toEqual([]);

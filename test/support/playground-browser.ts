@@ -70,7 +70,7 @@ export function openPlayground(opening: Opening = {}): PlaygroundGateway {
     const page = await newPage(options);
     if (now !== undefined) await page.addInitScript(shiftClock(now));
     // The page times out before the test does, because its message names the element that was missing.
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(60_000);
     const faults = watchFaults(page, gateway.url);
     await page.goto(`${gateway.url}/playground${hash}`);
     await page.getByLabel('Provision').fill(as.webProvision);

@@ -47,10 +47,13 @@ const sendFile: RequestHandler = (request, response) => {
   response.end(format.write(name, toAddress(request, isSet ? name : '')));
 };
 
+/** A name or an address, with a port. A quote would end the text of a formula. */
+const HOST = /^[\w.:[\]-]+$/;
+
 /** The address that a file leads to, with the parameters of the file's own. A host that makes no address is refused. */
 function toAddress(request: Request, set: string): string {
   const root = `${request.protocol}://${hostOf(request)}`;
-  if (!URL.canParse(root)) throw new AppError('BAD_REQUEST', { fault: 'the host is none' });
+  if (!HOST.test(hostOf(request)) || !URL.canParse(root)) throw new AppError('BAD_REQUEST', { fault: 'the host is none' });
   const address = new URL(`/odata/${set}`, root);
   for (const [name, value] of Object.entries(request.query as QueryString)) {
     for (const each of [value].flat()) address.searchParams.append(name, String(each));

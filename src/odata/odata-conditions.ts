@@ -133,7 +133,8 @@ const toNothing = (query: FileQuery): FileQuery => withFilter(query, { depositId
 function readValue(column: string, property: string, literal: Literal): string | number | undefined {
   if (!isLineName(column) || lineFields[column].type !== 'number') return toText(property, literal);
   if (literal.type !== 'number') throw toMismatch(property, 'a number');
-  const value = Number(literal.value);
+  // A fraction may be too small for a number, and no id has one.
+  const value = /^[-+]?\d+(\.0*)?$/.test(literal.value) ? Number(literal.value) : NaN;
   return Number.isSafeInteger(value) ? value : undefined;
 }
 

@@ -42,9 +42,7 @@ export async function answerSet(attempt: Attempt, asked: SetRequest, files: File
   const { context, request, response } = attempt;
   const options = parseSetOptions(request);
   const form = await context.sealed.open(options.skipToken === undefined ? [] : [options.skipToken]);
-  const identity = digestQuery(['odata', context.access.bookState!.organizationId, asked.set, request.query.$filter, options.parameters]);
-  const place = options.skipToken === undefined ? undefined : readPlace(options.skipToken, identity, form);
-  const file = await findFile(attempt, asked, { options, place }, files);
+  const { file, identity, place } = await findFile(attempt, asked, { options, form }, files);
   if (!file.pages) throw notImplemented('this report has no rows with a key', 'reports of lines and summaries');
   if (place && file.lineSet.state !== place.state) throw new InputError('$skiptoken is of other books: begin again');
   const { query, lineSet, pages } = file;
@@ -97,15 +95,32 @@ export async function answerSet(attempt: Attempt, asked: SetRequest, files: File
   );
 }
 
-/** The lines or groups of a set, from the state and the dates of the page before, where there is one. */
+/** A set for one page: what its links are sealed for, and the place that the link of the request has, if it is one. */
+interface FoundSet {
+  readonly file: FileSource;
+  readonly identity: string;
+  readonly place: PagePlace | undefined;
+}
+
+/**
+ * The lines or groups of a set, from the state and the dates of the page before, where there is one. A link is of the set as it was on that
+ * page: one of a report that was saved again leads nowhere, because the report may show less now.
+ */
 async function findFile(
-  { context, response }: Attempt,
-  { name }: SetRequest,
-  { options, place }: { readonly options: SetOptions; readonly place: PagePlace | undefined },
+  { context, request, response }: Attempt,
+  { set, name }: SetRequest,
+  { options, form }: { readonly options: SetOptions; readonly form: PlaceForm },
   files: FileResolver,
-): Promise<FileSource> {
+): Promise<FoundSet> {
+  let savedAt: Date | undefined;
+  let identity = '';
+  let place: PagePlace | undefined;
   const adjust = (query: FileQuery): FileQuery => {
     if (!hasEntities(query)) return query;
+    const conditions = { ...query, lines: { ...query.lines, startDate: '', endDate: '' } };
+    const { organizationId } = context.access.bookState!;
+    identity = digestQuery(['odata', organizationId, set, request.query.$filter, options.parameters, savedAt, conditions]);
+    place = options.skipToken === undefined ? undefined : readPlace(options.skipToken, identity, form);
     const { all } = propertiesOf(query);
     const narrowed = options.comparisons.reduce((before, comparison) => {
       const property = all.find(({ name: each }) => each === comparison.property);
@@ -117,12 +132,17 @@ async function findFile(
     return { ...narrowed, lines: { ...narrowed.lines, startDate, endDate, asOf: { version: numberOf(state) } } };
   };
   if (name.kind === 'report') {
-    const onFound = (): void => void (recordOf(response).operation = `odata/${name.report}`);
-    return files.savedReport(name.report, { read: () => options.parameters, areTexts: true, onFound, adjust }, context);
+    const onFound = ({ updatedAt }: { readonly updatedAt: Date }): void => {
+      recordOf(response).operation = `odata/${name.report}`;
+      savedAt = updatedAt;
+    };
+    const file = await files.savedReport(name.report, { read: () => options.parameters, areTexts: true, onFound, adjust }, context);
+    return { file, identity, place };
   }
   const { report, read } = toFixedQuery(name, options.parameters);
   recordOf(response).operation = `odata/${name.kind === 'lines' ? report : `${report}/${name.by}`}`;
-  return files.file(report, (findDates) => adjust(read(findDates)), context);
+  const file = await files.file(report, (findDates) => adjust(read(findDates)), context);
+  return { file, identity, place };
 }
 
 /** A set has all lines, pending ones too, of all time, unless a parameter says otherwise. */

@@ -66,6 +66,8 @@ describe('a year of the feed of lines', () => {
     expect(rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value ?? '')])))).toEqual(
       unguarded,
     );
+    expect(await idsIn('$filter=designationId eq 3.0000000000000001')).toEqual([]);
+    expect(await idsIn('$filter=designationId eq 3.0')).toEqual(idsOf(({ designation_id: id }) => id === 3));
     const response = await fetch(at(`Lines?$filter=designationId eq 9007199254740991`), { headers: basic(organization.apiProvision) });
     expect(await response.text()).toContain('"amount":900719925474.99,"feeAmount":0.01,"netAmount":900719925474.98,');
   });
@@ -294,6 +296,22 @@ describe('the feed of a saved report', () => {
     expect(pages.length).toBeGreaterThan(2);
     const narrowed = await readPage(at('Report_big_gifts?startDate=2024-01-05&endDate=2024-01-05'), organization.apiProvision);
     expect(narrowed.rows).toHaveLength(LINES.filter((line) => isBig(line) && line.deposit_date === '2024-01-05').length);
+  });
+
+  test('ends its links when it is saved again, or means other days', async () => {
+    const query = `query Own(${DATES}) { depositDetails(${PERIOD}, filter: { transactionDate: { min: $startDate, max: $endDate } }) { amount } }`;
+    await saveReport(gateway.services, organization.id, { name: 'own', query, period: 'all-time' });
+    const [first, dated] = await Promise.all(
+      ['Report_own', 'Report_own?startDate=2024-01-01&endDate=2024-12-31'].map((path) => readPage(at(path), organization.apiProvision, 2)),
+    );
+    expect((await readPage(first!.next!, organization.apiProvision, 2)).rows).toHaveLength(2);
+    await expect(readPage(dated!.next!.replace('endDate=2024-12-31', 'endDate=2024-12-30'), organization.apiProvision)).rejects.toThrow(
+      '$skiptoken is not of this address: begin again',
+    );
+    // The report may show less from now on.
+    await gateway.database.client.query(`UPDATE saved_report SET updated_at = updated_at + interval '1 ms' WHERE name = 'own'`);
+    await expect(readPage(first!.next!, organization.apiProvision)).rejects.toThrow('400');
+    await gateway.database.client.query(`DELETE FROM saved_report WHERE name = 'own'`);
   });
 
   test('has its groups, or its only row', async () => {

@@ -108,7 +108,7 @@ interface GivenValues {
   readonly read: () => QueryString;
   /** True for the texts of an address; false for values as JSON has them. */
   readonly areTexts: boolean;
-  readonly onFound?: () => void;
+  readonly onFound?: (report: { readonly updatedAt: Date }) => void;
   /** Narrows the report, or names the state that an earlier answer was of. It may not turn the report into another one. */
   readonly adjust?: (query: FileQuery) => FileQuery;
 }
@@ -165,7 +165,7 @@ export class FileResolver {
     access.caller.openReport(name);
     const member = await access.authorizeMember();
     const saved = await this.services.savedReports.get(member.organization.id, name);
-    onFound();
+    onFound(saved);
     const findDates = datesAt(member.organization, context.receivedAt);
     const { query, variables } = toReportDocument(saved, findDates);
     const report = reportOf(this.documents.toFileQuery({ query, variables }));

@@ -10,18 +10,18 @@ export const feedAdvice = (ending: FeedEnding): string =>
   `Open the file: ${feedPrograms[ending]} asks for a name and a password. Choose Basic, write any name, and as the password an API provision from your administrator.`;
 
 const NOT_A_SET =
-  'Excel and Power BI open lines, and groups by one choice. Save the report: the list of saved reports opens it whatever its groups are.';
+  'Excel and Power BI open lines with their own columns, and groups by one choice without a comparison. Save the report: the list of saved reports opens it whatever it has.';
 
 /** The address of the file that opens a report. Throws an Error whose message the page shows for one that has no feed. */
 export function toConnection({ pathname, searchParams }: URL, ending: FeedEnding): string {
   const { group_by: _groups, columns = '', ...others } = Object.fromEntries(searchParams);
   const groups = searchParams.getAll('group_by');
   const isOfLines = pathname.startsWith('/export/deposit-details.');
-  const isOfGroups = pathname.startsWith('/export/deposit-summary.') && groups.length === 1;
-  if (!isOfLines && !isOfGroups) throw new Error(NOT_A_SET);
+  const isOfGroups = pathname.startsWith('/export/deposit-summary.') && groups.length === 1 && !searchParams.has('compare_start_date');
+  const chosen = isOfLines && columns !== '' ? columns.split(',') : [];
+  if ((!isOfLines && !isOfGroups) || !chosen.every(isLineName)) throw new Error(NOT_A_SET);
   const repeated = [...searchParams].filter(([name]) => Object.hasOwn(others, name));
-  const properties = columns.split(',').filter(isLineName).map(toPropertyName);
-  const parameters = new URLSearchParams([...repeated, ...(isOfLines && properties.length > 0 ? [['$select', properties.join(',')]] : [])]);
+  const parameters = new URLSearchParams([...repeated, ...(chosen.length > 0 ? [['$select', chosen.map(toPropertyName).join(',')]] : [])]);
   return toFile(isOfLines ? LINES_SET : setOfGroups(groups[0]!), ending, parameters);
 }
 

@@ -299,7 +299,7 @@ describe('the feed of a saved report', () => {
   });
 
   test('ends its links when it is saved again, or means other days', async () => {
-    const query = `query Own(${DATES}) { depositDetails(${PERIOD}, filter: { transactionDate: { min: $startDate, max: $endDate } }) { amount } }`;
+    const query = `query Own(${DATES}) { depositDetailsConnection(${PERIOD}, filter: { transactionDate: { from: $startDate, to: $endDate } }, first: 1) { nodes { amount } } }`;
     await saveReport(gateway.services, organization.id, { name: 'own', query, period: 'all-time' });
     const [first, dated] = await Promise.all(
       ['Report_own', 'Report_own?startDate=2024-01-01&endDate=2024-12-31'].map((path) => readPage(at(path), organization.apiProvision, 2)),

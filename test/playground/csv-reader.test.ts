@@ -1,4 +1,5 @@
 import { CsvReader } from '../../src/playground/web/files/csv-reader';
+import { lineFields, lineNames } from '../../src/line/line-fields';
 import type { Cell } from '../../src/playground/web/values/table-types';
 import { v2Line } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
@@ -21,17 +22,12 @@ const TEXTS = [
   'Zoë 🎁',
   'null',
 ];
+const TEXT_COLUMNS = lineNames.filter((name) => ['text', 'name', 'code'].includes(lineFields[name].type));
 const gateway = openGateway({
   lines: TEXTS.map((text, n) =>
     v2Line({
-      ...{
-        transaction_id: `T${n}`,
-        allocation_id: `A${n}`,
-        donor_id: n + 1,
-        donor_first_name: text,
-        donor_last_name: text,
-        address1: text,
-      },
+      ...Object.fromEntries(TEXT_COLUMNS.map((name) => [name, text])),
+      ...{ transaction_id: `T${n}`, allocation_id: `A${n}`, donor_id: n + 1, designation_id: n + 1 },
       ...(n % 2 === 0 && { allocation_amount: undefined }),
     }),
   ),

@@ -20,7 +20,7 @@ export interface NewMails extends PeriodDates {
   readonly dueAt: Date;
 }
 
-/** What came of the mails of a time. */
+/** The outcome of writing down the mails of a time. */
 export interface PlannedMails {
   readonly organizationId: number;
   /** True when nobody may get the mails any more. */

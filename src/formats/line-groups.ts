@@ -1,5 +1,6 @@
 import {
   donorTexts,
+  fieldGroups,
   lineFields,
   namesOf,
   type FieldOf,
@@ -16,19 +17,6 @@ import { conditionNames, isPersonal, lineConditions } from './line-conditions';
 const timeGroups = ['DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'] as const;
 export type TimeGroup = (typeof timeGroups)[number];
 
-/** The other ways to group lines: the field that makes the groups, and those that name them too. */
-export const fieldGroups = {
-  DEPOSIT: ['deposit_id', 'deposit_date'],
-  TRANSACTION: ['transaction_id', 'transaction_date'],
-  DEPOSIT_STATUS: ['deposit_status'],
-  DESIGNATION: ['designation_id', 'designation'],
-  STATUS: ['status'],
-  ACCOUNT_TYPE: ['account_type'],
-  PAYMENT_TYPE: ['payment_type'],
-  DONOR: ['donor_id', 'donor_first_name', 'donor_last_name'],
-  CITY: ['city'],
-  STATE: ['state'],
-} as const satisfies Readonly<Record<string, readonly [LineName, ...LineName[]]>>;
 export type FieldGroup = keyof typeof fieldGroups;
 
 export type GroupBy = TimeGroup | FieldGroup;

@@ -135,6 +135,19 @@ export const moneyNames = [
   ...(['deposit_id', 'transaction_date', 'deposit_date', 'transaction_id', 'allocation_id', 'amount', 'fee_amount', 'status'] as const),
   ...(['designation_id', 'deposit_status', 'allocation_amount'] as const),
 ] as const satisfies readonly LineName[];
+/** The ways to group lines beside the parts of time: the field that makes the groups, and those that name them too. */
+export const fieldGroups = {
+  DEPOSIT: ['deposit_id', 'deposit_date'],
+  TRANSACTION: ['transaction_id', 'transaction_date'],
+  DEPOSIT_STATUS: ['deposit_status'],
+  DESIGNATION: ['designation_id', 'designation'],
+  STATUS: ['status'],
+  ACCOUNT_TYPE: ['account_type'],
+  PAYMENT_TYPE: ['payment_type'],
+  DONOR: ['donor_id', 'donor_first_name', 'donor_last_name'],
+  CITY: ['city'],
+  STATE: ['state'],
+} as const satisfies Readonly<Record<string, readonly [LineName, ...LineName[]]>>;
 /** The texts that tell of a donor: names, contact and memos. When a donor is erased, these become empty, and the donor's number stays. */
 export const donorTexts = lineNames.filter((name): name is DonorText => lineFields[name].isPersonal === true && name !== 'donor_id');
 /** The names of the fields that entities of a kind have, in the table's order. */

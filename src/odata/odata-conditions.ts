@@ -148,12 +148,13 @@ function toText(property: string, { type, value }: Literal): string {
   return value;
 }
 
-/** An amount with two decimals. */
+/** An amount with two decimals. A number that none has is proper OData. */
 function toAmount(property: string, { type, value }: Literal): string {
-  const [, sign, whole = '', cents = ''] = /^([-+]?)0*(\d+)(?:\.(\d{0,2})0*)?$/.exec(type === 'number' ? value : '') ?? [];
+  if (type !== 'number') throw toMismatch(property, 'a number');
+  const [, sign, whole = '', cents = ''] = /^([-+]?)0*(\d+)(?:\.(\d{0,2})0*)?$/.exec(value) ?? [];
   const digits = `${whole}.${cents.padEnd(2, '0')}`;
   const amount = sign === '-' && /[1-9]/.test(digits) ? `-${digits}` : digits;
-  if (!isMoney(amount)) throw toMismatch(property, 'a number of at most two decimals');
+  if (!isMoney(amount)) throw notImplemented(`${property} is compared with ${value}`, 'an amount of at most two decimals');
   return amount;
 }
 

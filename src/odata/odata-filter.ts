@@ -50,26 +50,33 @@ export function parseFilter(text: string): Comparison[] {
       depth++;
       continue;
     }
-    found.push(readComparison(token, next));
+    const read = readComparison(token, next);
+    found.push(read.comparison);
     if (found.length > MAX_COMPARISONS) throw new InputError(`$filter has more than ${MAX_COMPARISONS} comparisons`);
-    token = next();
+    token = read.after;
     for (; token.kind === 'mark' && token.text === ')'; token = next()) if (--depth < 0) throw toFault(token);
     if (token.kind === 'end' && depth === 0) return found;
+    if (isOperator(token)) throw notImplemented('$filter compares a comparison', SUPPORTED);
     if (token.kind !== 'word' || token.text !== 'and') throw toFault(token);
   }
 }
 
 const END: Token = { kind: 'end', text: 'its end' };
 
-function readComparison(first: Token, next: () => Token): Comparison {
+const isOperator = ({ kind, text }: Token): boolean => kind === 'word' && operators.some((each) => each === text);
+
+/** Reads one comparison, and the token after it. A property that stands alone is one that shall be true. */
+function readComparison(first: Token, next: () => Token): { readonly comparison: Comparison; readonly after: Token } {
   // A literal before the operator is proper OData.
   if (LITERALS[first.kind] || ['true', 'false'].includes(first.text)) throw notImplemented('$filter has a literal first', SUPPORTED);
   if (first.kind !== 'word' || OTHER_WORDS.includes(first.text)) throw toFault(first);
   const operator = next();
   if (operator.kind === 'mark' && operator.text === '(') throw notImplemented(`$filter calls ${first.text}`, SUPPORTED);
-  const known = operators.find((each) => operator.kind === 'word' && each === operator.text);
-  if (!known) throw toFault(operator);
-  return { property: first.text, operator: known, literal: readLiteral(next()) };
+  const property = first.text;
+  if (isOperator(operator))
+    return { comparison: { property, operator: operator.text as Operator, literal: readLiteral(next()) }, after: next() };
+  if (operator.kind !== 'end' && operator.text !== 'and' && operator.text !== ')') throw toFault(operator);
+  return { comparison: { property, operator: 'eq', literal: { type: 'boolean', value: 'true' } }, after: operator };
 }
 
 const LITERALS: { readonly [Kind in Token['kind']]?: Literal['type'] } = { text: 'text', date: 'date', number: 'number' };
@@ -89,7 +96,6 @@ function* readTokens(text: string): Generator<Token, undefined> {
   while (pattern.lastIndex < text.length) {
     const at = pattern.lastIndex;
     const groups = pattern.exec(text)?.groups;
-    // A path, a parameter, an instant or a number with an exponent.
     if (!groups) throw toFault({ kind: 'end', text: text.slice(at) });
     const found = Object.entries<string | undefined>(groups).find(([, value]) => value !== undefined)!;
     const [kind, token] = found as [Token['kind'] | 'space', string];
@@ -101,7 +107,10 @@ function* readTokens(text: string): Generator<Token, undefined> {
 /** The most characters of a filter that a message repeats. */
 const SHOWN = 20;
 
+/** The beginning of a path, a parameter, a number with an exponent or an instant. */
+const OTHER_FORMS = /^(?:[/@]|\$(?:it|root)\b|[-+]?\d+(?:\.\d+)?e[-+]?\d|\d{4}-\d\d-\d\dT\d)/i;
+
 const toFault = ({ kind, text }: Token): AppError =>
-  kind === 'word' && OTHER_WORDS.includes(text)
-    ? notImplemented(`$filter has ${text}`, SUPPORTED)
+  (kind === 'word' && OTHER_WORDS.includes(text)) || OTHER_FORMS.test(text)
+    ? notImplemented(`$filter has ${text.slice(0, SHOWN)}`, SUPPORTED)
     : new InputError(`$filter cannot be read at ${text.slice(0, SHOWN)}: write ${SUPPORTED}`);

@@ -160,6 +160,7 @@ function toEntitySet({ name, query }: EntitySet): string {
   return [
     `<EntitySet Name="${name}" EntityType="${NAMESPACE}.${name}">`,
     '<Annotation Term="Capabilities.SkipSupported" Bool="false"/>',
+    '<Annotation Term="Capabilities.IndexableByKey" Bool="false"/>',
     ...refused,
     '<Annotation Term="Capabilities.FilterRestrictions"><Record>',
     `<PropertyValue Property="NonFilterableProperties"><Collection>${paths.join('')}</Collection></PropertyValue>`,

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { AppError, InputError } from '../errors';
-import { fileOptionNames, type QueryString } from '../formats/file-address';
+import type { QueryString } from '../formats/file-address';
 import { notImplemented, parseFilter, type Comparison } from './odata-filter';
 import type { Property } from './odata-model';
 
@@ -9,8 +9,6 @@ type SystemOption = (typeof SYSTEM_OPTIONS)[number];
 /** The other options of OData (URL Conventions 4.01, section 5.1). */
 const OTHER_OPTIONS = ['$orderby', '$skip', '$expand', '$search', '$apply', '$compute', '$levels', '$index', '$deltatoken', '$id'];
 const SUPPORTED = SYSTEM_OPTIONS.slice(0, -1).join(', ');
-/** Parameters of files that are no conditions on rows: a set has its properties, and `$select` chooses among them. */
-const NOT_FOR_SETS = ['columns', ...fileOptionNames];
 /** The most rows of a page, some 6 MB of lines. Half as many cost a fifth more time, twice as many save none, and a client holds each page whole. */
 const PAGE_ROWS = 10_000;
 
@@ -39,15 +37,13 @@ export interface SetOptions extends JsonForm {
 }
 
 /** Reads the options of a set. Throws INVALID_PARAMETERS, NOT_IMPLEMENTED and NOT_ACCEPTABLE. */
-export function parseSetOptions(request: Request): SetOptions {
+export function parseSetOptions(request: Request, isCount: boolean): SetOptions {
   const system = readSystemOptions(request);
   const parameters = Object.fromEntries(Object.entries(request.query).filter(([name]) => !name.startsWith('$')));
-  const unfit = NOT_FOR_SETS.find((name) => parameters[name] !== undefined);
-  if (unfit !== undefined) throw new InputError(`there is no parameter ${unfit} of a set`);
   const { $filter, $select, $count, $top, $skiptoken } = system;
   const preferred = /(?:^|[,;\s])(?:odata\.)?maxpagesize=([1-9][0-9]{0,8})(?![^,;\s])/.exec(request.get('Prefer') ?? '')?.[1];
   return {
-    ...toJsonForm(request, system.$format),
+    ...(isCount ? toTextForm(request, system.$format) : toJsonForm(request, system.$format)),
     comparisons: $filter === undefined ? [] : parseFilter($filter),
     select: $select === undefined ? undefined : parseSelect($select),
     hasCount: $count !== undefined && parseFlag('$count', $count),
@@ -68,7 +64,7 @@ export const parseListForm = (request: Request): JsonForm => toJsonForm(request,
 /** Throws NOT_ACCEPTABLE for another format than that of the metadata. */
 export function assertMetadataFormat(request: Request): void {
   const format = readFormat(request);
-  if (format !== undefined && !/^(?:application\/)?xml$/i.test(format))
+  if (format !== undefined && !/^(?:application\/)?xml(?:;|$)/i.test(format))
     throw new AppError('NOT_ACCEPTABLE', { fault: 'the metadata is XML' });
 }
 
@@ -142,6 +138,16 @@ function toJsonForm(request: Request, format: string | undefined): JsonForm {
     hasContext: metadataOf(best.parameters) === 'minimal',
     isIeee754: best.parameters.get('ieee754compatible') === 'true',
   };
+}
+
+const TEXT_TYPES = ['text/plain', 'text/*', ...JSON_TYPES];
+
+/** The form of the number of rows, which is plain text. A client that asks for JSON, as for its rows, has it too. Throws NOT_ACCEPTABLE. */
+function toTextForm(request: Request, format: string | undefined): JsonForm {
+  const asked = format === 'json' ? 'application/json' : (format ?? request.get('Accept') ?? '*/*');
+  if (!readAccepted(asked).some(({ type, q }) => TEXT_TYPES.includes(type) && q > 0))
+    throw new AppError('NOT_ACCEPTABLE', { fault: 'the number of rows is text/plain' });
+  return { hasContext: false, isIeee754: false };
 }
 
 /** The media type of an answer in a form. */

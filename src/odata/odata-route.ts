@@ -108,7 +108,8 @@ async function answerService(attempt: Attempt, reports: ReadableReports, kit: Do
   const form = parseListForm(attempt.request);
   const body = {
     ...(form.hasContext && { '@odata.context': toRoot(attempt.request) + METADATA }),
-    value: sets.map(({ name }) => ({ name, kind: 'EntitySet', url: name })),
+    // Without a context no address says from where a short one leads.
+    value: sets.map(({ name }) => ({ name, kind: 'EntitySet', url: form.hasContext ? name : toRoot(attempt.request) + name })),
   };
   await sendDocument(attempt, kit, { name: 'odata', type: toMediaType(form), text: JSON.stringify(body) });
 }
@@ -119,14 +120,15 @@ async function answerMetadata(attempt: Attempt, reports: ReadableReports, kit: D
   await sendDocument(attempt, kit, { name: `odata/${METADATA}`, type: 'application/xml; charset=utf-8', text: toMetadata(sets) });
 }
 
-/** The document tells the names of saved reports, so that it is a reading for the audit too. */
+/** A document may tell the names of saved reports, so that it is a reading for the audit too. */
 async function sendDocument(
   attempt: Attempt,
   kit: DoorKit,
   { name, type, text }: { readonly name: string; readonly type: string; readonly text: string },
 ): Promise<void> {
   const { context, response } = attempt;
-  await kit.audit.accompany(attempt, { operation: { door: 'odata', name, hash: null }, range: () => NO_RANGE }, async (open) => {
+  const reading = { operation: { door: 'odata', name, hash: null }, range: () => NO_RANGE, isAlwaysNoted: true } as const;
+  await kit.audit.accompany(attempt, reading, async (open) => {
     await open?.written;
     setDataVersion(response, context);
     setServerTiming(response);

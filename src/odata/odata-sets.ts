@@ -2,7 +2,16 @@ import { numberOf, type VersionStamp } from '../data/postgres/version-stamp';
 import type { OrderKey } from '../data/postgres/keyset';
 import { digestQuery, type PlaceForm } from '../domain/paging/keyset-page';
 import { InputError } from '../errors';
-import { columnsOf, daysOf, namesOfConditions, parseFileQuery, reportOf, type FileQuery, type QueryString } from '../formats/file-address';
+import {
+  columnsOf,
+  daysOf,
+  fileOptionNames,
+  namesOfConditions,
+  parseFileQuery,
+  reportOf,
+  type FileQuery,
+  type QueryString,
+} from '../formats/file-address';
 import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import type { DoorReading } from '../http/request-audit';
 import { recordOf } from '../http/request-record';
@@ -40,12 +49,13 @@ interface PagePlace {
 /** Answers a set for a caller whose access was checked but for the report's own. Throws an AppError. */
 export async function answerSet(attempt: Attempt, asked: SetRequest, files: FileResolver, kit: DoorKit): Promise<void> {
   const { context, request, response } = attempt;
-  const options = parseSetOptions(request);
+  const options = parseSetOptions(request, asked.isCount);
   const form = await context.sealed.open(options.skipToken === undefined ? [] : [options.skipToken]);
   const { file, identity, place } = await findFile(attempt, asked, { options, form }, files);
   if (!file.pages) throw notImplemented('this report has no rows with a key', 'reports of lines and summaries');
   if (place && file.lineSet.state !== place.state) throw new InputError('$skiptoken is of other books: begin again');
   const { query, lineSet, pages } = file;
+  const isPaged = reportOf(query) === 'deposit-details';
   const properties = selectProperties(propertiesOf(query).all, options.select);
   const count = asked.isCount || options.hasCount ? await pages.count() : undefined;
   const reading: DoorReading = {
@@ -61,7 +71,7 @@ export async function answerSet(attempt: Attempt, asked: SetRequest, files: File
     setDataVersion(response, context, lineSet.state);
     setServerTiming(response);
     response.set('Content-Type', type);
-    if (options.isPagePreferred) response.set('Preference-Applied', `odata.maxpagesize=${options.pageRows}`);
+    if (options.isPagePreferred && isPaged && !asked.isCount) response.set('Preference-Applied', `odata.maxpagesize=${options.pageRows}`);
   };
   if (asked.isCount) {
     await kit.audit.accompany(attempt, reading, async (open) => {
@@ -72,7 +82,6 @@ export async function answerSet(attempt: Attempt, asked: SetRequest, files: File
     return;
   }
   const left = place ? place.left : options.top;
-  const isPaged = reportOf(query) === 'deposit-details';
   const limit = Math.min(isPaged ? options.pageRows : Infinity, left ?? Infinity);
   const template = toEntityTemplate(properties, options.isIeee754);
   const page = pages.read(template, { after: place?.after, limit });
@@ -115,8 +124,10 @@ async function findFile(
   let savedAt: Date | undefined;
   let identity = '';
   let place: PagePlace | undefined;
-  const adjust = (query: FileQuery): FileQuery => {
+  const adjust = (query: FileQuery, saved = query): FileQuery => {
     if (!hasEntities(query)) return query;
+    if (describeProperties(query) !== describeProperties(saved))
+      throw new InputError('these values change the properties of the feed: save a report with them');
     const conditions = { ...query, lines: { ...query.lines, startDate: '', endDate: '' } };
     const { organizationId } = context.access.bookState!;
     identity = digestQuery(['odata', organizationId, set, request.query.$filter, options.parameters, savedAt, conditions]);
@@ -145,8 +156,19 @@ async function findFile(
   return { file, identity, place };
 }
 
+/** The key and the names of the properties, which the metadata tells by the saved values of a report. */
+const describeProperties = (query: FileQuery): string => {
+  const { key, all } = propertiesOf(query);
+  return [key, all].map((each) => each.map(({ name }) => name).join()).join(' ');
+};
+
+/** Parameters of files that a set has not: it has its properties, of which `$select` chooses, and its groups. */
+const OTHER_PARAMETERS = ['columns', 'group_by', ...fileOptionNames];
+
 /** A set has all lines, pending ones too, of all time, unless a parameter says otherwise. */
 function toFixedQuery(name: Exclude<SetName, { readonly kind: 'report' }>, given: QueryString) {
+  const unfit = OTHER_PARAMETERS.find((parameter) => given[parameter] !== undefined);
+  if (unfit !== undefined) throw new InputError(`there is no parameter ${unfit} of a set`);
   const dates = given.period === undefined ? { start_date: ALL_TIME.startDate, end_date: ALL_TIME.endDate } : {};
   const pending = given.include_pending === undefined ? { pending: 'WITH' } : {};
   if (name.kind === 'lines') {
@@ -156,7 +178,6 @@ function toFixedQuery(name: Exclude<SetName, { readonly kind: 'report' }>, given
     });
     return { report: 'deposit-details', read } as const;
   }
-  if (given.group_by !== undefined) throw new InputError('there is no parameter group_by of a set');
   const read = (findDates: FindDates): FileQuery => {
     const query = parseFileQuery('deposit-summary', { ...dates, ...pending, ...given, group_by: name.by }, findDates);
     // A period that is compared chooses groups, and adds no property to the set.
@@ -174,9 +195,10 @@ function readPlace(token: string, identity: string, form: PlaceForm): PagePlace 
   return { state, startDate, endDate, left: left === '' ? undefined : Number(left), after };
 }
 
-function toHead({ set, root }: SetRequest, { hasContext, select }: SetOptions, count: number | undefined): string {
+/** A client that wants numbers as texts wants that of the rows so too (JSON Format 4.0, section 3.2). */
+function toHead({ set, root }: SetRequest, { hasContext, select, isIeee754 }: SetOptions, count: number | undefined): string {
   const context = hasContext ? `"@odata.context":${JSON.stringify(`${root}$metadata#${set}${select ? `(${select.join()})` : ''}`)},` : '';
-  return `{${context}${count === undefined ? '' : `"@odata.count":${count},`}"value":[`;
+  return `{${context}${count === undefined ? '' : `"@odata.count":${isIeee754 ? `"${count}"` : count},`}"value":[`;
 }
 
 /** The address of the next page: that of this one, from another place on. */

@@ -298,6 +298,17 @@ describe('the feed of a saved report', () => {
     expect(narrowed.rows).toHaveLength(LINES.filter((line) => isBig(line) && line.deposit_date === '2024-01-05').length);
   });
 
+  test('takes values for any of its variables but those that would give it other properties than the metadata tells', async () => {
+    const query = `query Free(${DATES}, $by: [GroupBy!]!, $columns: [SafeInt!]) { depositSummary(${PERIOD}, groupBy: $by, filter: { designationIds: $columns }) { groups(first: 1) { nodes { all { lines } } } } }`;
+    await saveReport(gateway.services, organization.id, { name: 'free', query, variables: { by: ['DESIGNATION'] }, period: 'all-time' });
+    const read = (values: string) => readPage(at(`Report_free?${values}`), organization.apiProvision);
+    expect((await read('columns=3')).rows.map(({ designationId }) => designationId)).toEqual(['3']);
+    expect((await read('by=DESIGNATION')).rows.length).toBeGreaterThan(1);
+    await expect(read('by=STATUS')).rejects.toThrow('these values change the properties of the feed: save a report with them');
+    await expect(read('bom=true')).rejects.toThrow('there is no parameter bom');
+    await gateway.database.client.query(`DELETE FROM saved_report WHERE name = 'free'`);
+  });
+
   test('ends its links when it is saved again, or means other days', async () => {
     const query = `query Own(${DATES}) { depositDetailsConnection(${PERIOD}, filter: { transactionDate: { from: $startDate, to: $endDate } }, first: 1) { nodes { amount } } }`;
     await saveReport(gateway.services, organization.id, { name: 'own', query, period: 'all-time' });

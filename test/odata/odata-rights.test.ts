@@ -196,12 +196,13 @@ describe('what is kept of a reading', () => {
     ])
       await ask(path, basic(own.apiProvision));
     await ask('/SummaryByMonth', basic(figures));
+    await ask('', basic(figures));
     expect((await ask('/Lines', basic(figures))).status).toBe(403);
     await fetch(`${gateway.url}/odata/Lines`, { method: 'HEAD', headers: basic(own.apiProvision) });
     let records: Awaited<ReturnType<typeof readAudit>> = [];
     await until(async () => {
       records = (await readAudit(gateway, own)).slice(before).filter(({ door }) => door === 'ODATA');
-      return records.length >= 7 && records.every(({ kind, outcome }) => kind !== 'READ' || outcome === 'WHOLE');
+      return records.length >= 8 && records.every(({ kind, outcome }) => kind !== 'READ' || outcome === 'WHOLE');
     });
     const told = records.map(({ kind, operation, lines, startDate, endDate, pending, conditions, dataVersion, provisionLabel }) => [
       kind,
@@ -222,6 +223,7 @@ describe('what is kept of a reading', () => {
       ['READ', 'odata/deposit-details', null, ...ALL, 'WITH', ['pending'], 1, ''],
       ['READ', 'odata/$metadata', null, null, null, null, [], 1, ''],
       ['READ', 'odata/deposit-summary/MONTH', null, ...ALL, 'WITH', ['pending', 'group_by=MONTH'], 1, 'figures'],
+      ['READ', 'odata', null, null, null, null, [], 1, 'figures'],
       ['REFUSAL', 'odata/:set', null, null, null, null, [], null, 'figures'],
     ]);
   });

@@ -28,7 +28,7 @@ export async function readPage(address: string, provision: string, pageRows?: nu
     status: response.status,
     headers: response.headers,
     rows: body.value as readonly FeedRow[],
-    count: body['@odata.count'] as number | undefined,
+    count: body['@odata.count'] === undefined ? undefined : Number(body['@odata.count']),
     next: body['@odata.nextLink'] as string | undefined,
   };
 }

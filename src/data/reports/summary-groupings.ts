@@ -1,5 +1,5 @@
-import { fieldGroups, groupColumns, type FieldGroup, type GroupBy, type TimeGroup } from '../../formats/line-groups';
-import { lineFields, type EntityKind, type LineName } from '../../line/line-fields';
+import { groupColumns, type FieldGroup, type GroupBy, type TimeGroup } from '../../formats/line-groups';
+import { fieldGroups, lineFields, type EntityKind, type LineName } from '../../line/line-fields';
 import { daysBetween, monthsBetween, type LocalDate } from '../../values/dates';
 import { CASTS, SQL_TYPES } from '../books/line-columns';
 import type { KeyType } from '../postgres/keyset';

@@ -109,8 +109,11 @@ interface GivenValues {
   /** True for the texts of an address; false for values as JSON has them. */
   readonly areTexts: boolean;
   readonly onFound?: (report: { readonly updatedAt: Date }) => void;
-  /** Narrows the report, or names the state that an earlier answer was of. It may not turn the report into another one. */
-  readonly adjust?: (query: FileQuery) => FileQuery;
+  /**
+   * Narrows the report, or names the state that an earlier answer was of. It may not turn the report into another one. `saved` is the report
+   * with the values that it was saved with.
+   */
+  readonly adjust?: (query: FileQuery, saved: FileQuery) => FileQuery;
 }
 
 interface FileServices {
@@ -168,7 +171,8 @@ export class FileResolver {
     onFound(saved);
     const findDates = datesAt(member.organization, context.receivedAt);
     const { query, variables } = toReportDocument(saved, findDates);
-    const report = reportOf(this.documents.toFileQuery({ query, variables }));
+    const asSaved = this.documents.toFileQuery({ query, variables });
+    const report = reportOf(asSaved);
     const isSummary = report === 'deposit-summary';
     const granted = isSummary ? member : await access.authorizeReport();
     if (Object.keys(read()).length > 0 && (await access.caller.isBoundToReports()))
@@ -180,7 +184,8 @@ export class FileResolver {
     const given = areTexts ? this.documents.toVariables(query, others) : others;
     const file = this.documents.toFileQuery({ query, variables: { ...variables, ...given, ...dates } });
     if (reportOf(file) !== report) throw new InputError('these variables turn the report into another one, as lines into a summary');
-    return isSummary ? this.summary(adjust(file), member, context) : this.lines(adjust(file), granted, context);
+    const adjusted = adjust(file, asSaved);
+    return isSummary ? this.summary(adjusted, member, context) : this.lines(adjusted, granted, context);
   }
 
   /** The file with all rows of a query, for the callers to whom GraphQL gives its address. */

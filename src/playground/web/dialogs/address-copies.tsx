@@ -7,7 +7,8 @@ import { copyAdvice, toCopyText, type CopyForm, type FileAddress } from '../file
 import type { ColumnChoice } from './download-run';
 import { lineFileColumns } from '../files/file-columns';
 import { fetchFileAddress, type ReportQuery } from '../files/file-url';
-import { feedAdvice, takeFile, toConnection, type FeedEnding } from '../files/feed-connection';
+import { takeFile } from '../files/download';
+import { feedAdvice, toConnection, type FeedEnding } from '../files/feed-connection';
 
 interface AddressCopiesProps {
   readonly request: ReportQuery;

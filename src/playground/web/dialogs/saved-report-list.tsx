@@ -6,7 +6,8 @@ import { TryAgain } from '../look/try-again';
 import { presets } from '../values/periods';
 import { copyAdvice, toCopyText } from '../files/address-text';
 import { DeleteQuestion } from './delete-question';
-import { feedAdvice, takeFile, toSavedConnection, type FeedEnding } from '../files/feed-connection';
+import { takeFile } from '../files/download';
+import { feedAdvice, toSavedConnection, type FeedEnding } from '../files/feed-connection';
 import { ScheduleDialog } from './schedule-dialog';
 import { fetchMailing, type Mailing } from './schedules';
 import {

@@ -136,6 +136,14 @@ export function saveFile({ name, content }: Pick<DownloadedFile, 'name' | 'conte
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
+/** Lets the browser take a file from an address of the gateway. */
+export function takeFile(address: string): void {
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = '';
+  link.click();
+}
+
 interface RowCounter {
   add(piece: Uint8Array): void;
   /** The rows counted so far. */

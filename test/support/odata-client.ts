@@ -1,4 +1,5 @@
 import { lineFields, v2Names } from '../../src/line/line-fields';
+import { ask, readAll } from './http-client';
 
 /** A row of a feed. Amounts and numbers are texts where the client has asked for those. */
 export type FeedRow = Readonly<Record<string, string | number | boolean | null>>;
@@ -15,6 +16,15 @@ export interface FeedPage {
 export const basic = (provision: string, user = 'anybody'): { readonly Authorization: string } => ({
   Authorization: `Basic ${Buffer.from(`${user}:${provision}`).toString('base64')}`,
 });
+
+/** Asks a path of the door, as a client that has no password but a provision. */
+export async function askFeed(address: string, provision: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') {
+  const response = await ask(address, { method, headers: { ...basic(provision), ...headers } });
+  const { body } = await readAll(response);
+  return { status: response.statusCode, headers: response.headers, body, text: body.toString() };
+}
+
+export const json = ({ text }: { readonly text: string }) => JSON.parse(text) as Readonly<Record<string, unknown>>;
 
 const EXACT = 'application/json;odata.metadata=minimal;IEEE754Compatible=true';
 

@@ -84,7 +84,12 @@ export const answerEntries: readonly TrustEntry[] = [
     ...{ id: 'T64', subject: 'feeds of OData' },
     goal: 'all pages are of one state and have the digest of the file; they tell no donor without the privilege, take no credential but the password, and a hostile filter is refused at once',
     tests: {
-      ...{ 'odata/odata-feeds.test.ts': [], 'odata/odata-rights.test.ts': [], 'odata/odata-protocol.test.ts': [] },
+      ...{
+        'odata/odata-feeds.test.ts': [],
+        'odata/odata-rights.test.ts': [],
+        'odata/odata-protocol.test.ts': [],
+        'odata/odata-refusals.test.ts': [],
+      },
     },
   },
 ];

@@ -40,7 +40,7 @@ test('an analyst reads of deposits outside the period where a line is one, and i
     ['2026-04-30', 'D0', 'Posted', '5.00', 'outside the period: same amount, 1 day later'],
   ]);
   // One of two equal deposits is outside: neither is the line for sure.
-  expect(bank.rows.map((row) => row[5])).toEqual(['Unclear: several of this amount within 3 days.']);
+  expect(bank.rows.map((row) => row[5])).toEqual(['Unclear: several of this amount within 3 days, D3 outside the period among them.']);
   expect(here.rows.map((row) => row[1])).toEqual(['D1', 'D2']);
   expect(sumDeposits(made, edges)).toEqual({
     matched: { cents: 0n, count: 0 },

@@ -45,12 +45,14 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
   useEffect(() => {
     kept.current = { pinned, file, choices };
   }, [kept, pinned, file, choices]);
+  // What is chosen while a file is read counts, and of two files the one that was chosen last.
+  const latest = useRef({ choices, reading: 0 });
   const [list, setList] = useState<Key>('matched');
   const tabs = useRef<HTMLDivElement>(null);
   const [question, setQuestion] = useState<ColumnsQuestion>();
   const [first, setFirst] = useState<{ readonly side: 'lines' | 'deposits'; readonly place: number }>();
   const [message, setMessage] = useState({ text: '', isFault: false });
-  const { readBooks, isOther, shown, tie, lists, changes, newerVersion, tieAgain } = useBankTie(pinned, setPinned, {
+  const { readBooks, isOther, failure, tryAgain, shown, tie, lists, changes, newerVersion, tieAgain } = useBankTie(pinned, setPinned, {
     bank,
     tables,
     report,
@@ -61,13 +63,14 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
     if (document.activeElement === document.body) tabs.current?.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus();
   }, [lists]);
 
-  const read = async (chosen: ChosenFile, account: string, columns?: TableColumns): Promise<void> => {
+  const read = async (chosen: ChosenFile, account: string, isLast: () => boolean, columns?: TableColumns): Promise<void> => {
     const found = await bank.read(chosen.bytes, { account, currency: currency ?? undefined, columns });
+    if (!isLast()) return;
     if (found.kind === 'table') {
       const { head } = found;
       const known = readKeptColumns(head);
       setFile({ ...chosen, head });
-      if (known) await read({ ...chosen, head }, account, known);
+      if (known) await read({ ...chosen, head }, account, isLast, known);
       else setQuestion({ columns: undefined, fault: undefined });
       return;
     }
@@ -79,30 +82,42 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
     }
     if (chosen.head && columns) keepColumns(chosen.head, columns);
     setQuestion(undefined);
-    const { amount, days, lineDate } = choices;
     const { statement } = found;
     setMessage({ text: READING, isFault: false });
-    setPinned({ ...(await readBooks()), statement, fileName: chosen.name, address: report.address, amount, days, lineDate, byHand: [] });
+    const books = await readBooks();
+    if (!isLast()) return;
+    const { amount, days, lineDate } = latest.current.choices;
+    setPinned({ ...books, statement, fileName: chosen.name, address: report.address, amount, days, lineDate, byHand: [] });
     setMessage({ text: `${chosen.name} was read.`, isFault: false });
   };
   const tryTo = (run: () => Promise<void>): void => {
     setMessage({ text: '', isFault: false });
     run().catch((error: unknown) => setMessage({ text: (error as Error).message, isFault: true }));
   };
-  const choose = (chosen: File): void =>
-    tryTo(async () => {
-      const next = { name: chosen.name, bytes: new Uint8Array(await chosen.arrayBuffer()) };
+  const startReading = (run: (isLast: () => boolean) => Promise<void>): void => {
+    const reading = ++latest.current.reading;
+    const isLast = (): boolean => latest.current.reading === reading;
+    tryTo(() =>
+      run(isLast).catch((error: unknown) => {
+        if (isLast()) throw error;
+      }),
+    );
+  };
+  const startFile = (find: () => Promise<ChosenFile>): void =>
+    startReading(async (isLast) => {
+      const next = await find();
+      if (!isLast()) return;
       setFile(next);
-      await read(next, choices.account);
+      await read(next, latest.current.choices.account, isLast);
     });
+  const choose = (chosen: File): void => startFile(async () => ({ name: chosen.name, bytes: new Uint8Array(await chosen.arrayBuffer()) }));
   const tryDemo = (): void =>
-    tryTo(async () => {
+    startFile(async () => {
       const text = writeDemoStatement((await readBooks()).deposits, currency ?? 'USD');
-      const next = { name: 'demo-statement.xml', bytes: new TextEncoder().encode(text) };
-      setFile(next);
-      await read(next, choices.account);
+      return { name: 'demo-statement.xml', bytes: new TextEncoder().encode(text) };
     });
   const change = (next: TieChoices): void => {
+    latest.current.choices = next;
     setChoices(next);
     const { amount, days, lineDate } = next;
     if (pinned) {
@@ -110,7 +125,8 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
       // Sums of one amount need not be equal in the other one.
       setPinned({ ...now, byHand: keepByHand(pinned.byHand, pinned, now) });
     }
-    if (file && next.account !== choices.account) tryTo(() => read({ name: file.name, bytes: file.bytes }, next.account));
+    if (file && next.account !== choices.account)
+      startReading((isLast) => read({ name: file.name, bytes: file.bytes }, next.account, isLast));
   };
   const save = (): void =>
     tryTo(async () => {
@@ -169,12 +185,29 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
         )}
       </StatementForm>
       <p className="problem" role="alert">
-        {message.isFault && message.text}
+        {failure === undefined ? (
+          message.isFault && message.text
+        ) : (
+          <>
+            {failure}{' '}
+            <button type="button" onClick={tryAgain}>
+              Try again
+            </button>
+          </>
+        )}
       </p>
       <p role="status" className={pinned && !isOther ? 'hidden-text' : undefined}>
-        {isOther ? READING : !message.isFault && message.text}
+        {isOther ? failure === undefined && READING : !message.isFault && message.text}
       </p>
-      {pinned && shown && <TieSummary {...{ currency, changes, newerVersion }} pinned={shown.of} tie={shown.tie} onTieAgain={tieAgain} />}
+      {pinned && shown && (
+        <TieSummary
+          {...{ currency, changes, newerVersion }}
+          reportVersion={report.version}
+          pinned={shown.of}
+          tie={shown.tie}
+          onTieAgain={tieAgain}
+        />
+      )}
       {lists && (
         <Tabs ref={tabs} className="views bank-lists" selectedKey={list} onSelectionChange={setList}>
           <TabList aria-label="Lists" className="view-tabs">
@@ -204,7 +237,7 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
           key={question.fault}
           head={file.head}
           {...question}
-          onChoose={(columns) => tryTo(() => read(file, choices.account, columns))}
+          onChoose={(columns) => startReading((isLast) => read(file, choices.account, isLast, columns))}
           onClose={() => setQuestion(undefined)}
         />
       )}

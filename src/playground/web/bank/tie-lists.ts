@@ -64,8 +64,8 @@ export function toParts(tie: BankTie, { lines }: Statement): readonly StatementP
 
 const dayWords = (days: number): string => (days === 0 ? 'on the same day' : days === 1 ? 'within 1 day' : `within ${String(days)} days`);
 
-/** A reason in a sentence, which is short enough for a column. */
-function explain(reason: LeftReason, days: number): string {
+/** A reason in a sentence, which is short enough for a column. `outside` are the numbers of deposits of the days around the report that may be it. */
+function explain(reason: LeftReason, days: number, outside: readonly string[]): string {
   const near = dayWords(days);
   switch (reason) {
     case 'none':
@@ -73,7 +73,7 @@ function explain(reason: LeftReason, days: number): string {
     case 'edge':
       return 'Its days reach beyond the deposits that were read: choose another period.';
     case 'several':
-      return `Unclear: several of this amount ${near}.`;
+      return `Unclear: several of this amount ${near}${outside.length > 0 ? `, ${outside.join(', ')} ${OUTSIDE} among them` : ''}.`;
     case 'sums':
       return `Unclear: several sums fit ${near}.`;
     case 'shared':
@@ -140,6 +140,12 @@ export function toLists(tie: BankTie, input: TieInput, changes: ReadonlyMap<stri
   });
   const left = (side: 'lines' | 'deposits'): number[] => tie[side].flatMap((reason, at) => (reason === undefined ? [] : [at]));
   const why = column('why', 'Reason', 'text');
+  const tellReason = (side: 'lines' | 'deposits', at: number): string => {
+    const unclear = tie.unclear.find((group) => group[side].includes(at))?.deposits.map((other) => deposits[other]!) ?? [];
+    // Deposits of the days around the report are in no list.
+    const outside = unclear.filter(({ isOutside }) => isOutside).map(({ id }) => id);
+    return explain(tie[side][at]!, days, outside);
+  };
   return {
     matched: {
       columns: [
@@ -156,11 +162,11 @@ export function toLists(tie: BankTie, input: TieInput, changes: ReadonlyMap<stri
       columns: [...ownColumns, amountColumn, why, place],
       rows: left('deposits')
         .filter((at) => !deposits[at]!.isOutside)
-        .map((at) => [...ownCells(deposits[at]), explain(tie.deposits[at]!, days), at]),
+        .map((at) => [...ownCells(deposits[at]), tellReason('deposits', at), at]),
     },
     bank: {
       columns: [...lineColumns, why, place],
-      rows: left('lines').map((at) => [...lineCells(statement.lines[at]), explain(tie.lines[at]!, days), at]),
+      rows: left('lines').map((at) => [...lineCells(statement.lines[at]), tellReason('lines', at), at]),
     },
   };
 }

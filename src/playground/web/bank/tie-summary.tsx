@@ -11,11 +11,13 @@ interface TieSummaryProps {
   /** What has become of matched deposits since, by their numbers. */
   readonly changes: ReadonlyMap<string, string>;
   readonly newerVersion: number | undefined;
+  /** The data version of the report above, which may have been made before the deposits were read. */
+  readonly reportVersion: number;
   readonly onTieAgain: () => void;
 }
 
 /** The line that is always true: the parts of the statement and their sum. Below it, the same of the deposits, and what has changed since. */
-export function TieSummary({ pinned, tie, currency, changes, newerVersion, onTieAgain }: TieSummaryProps) {
+export function TieSummary({ pinned, tie, currency, changes, newerVersion, reportVersion, onTieAgain }: TieSummaryProps) {
   const { statement, version } = pinned;
   const { format } = createCellFormat(navigator.languages, statement.currency ?? currency);
   const write = (cents: bigint): string => format(writeCents(cents), 'money');
@@ -41,6 +43,7 @@ export function TieSummary({ pinned, tie, currency, changes, newerVersion, onTie
       <p>
         Deposits: matched {write(own.cents)} ({own.count}) + only here {write(here.cents)} ({here.count}) = {write(own.cents + here.cents)}{' '}
         of the report, books of version {version}.
+        {reportVersion < version && ` The report above is of version ${String(reportVersion)}: run it again.`}
         {outside.count > 0 && ` Matched ${OUTSIDE}: ${write(outside.cents)} (${String(outside.count)}).`}{' '}
         {account === '' ? '' : `Account ${account}, `}
         {span}. {notes.join(' ')}

@@ -62,11 +62,19 @@ interface ShownTie {
 async function readDeposits({ provision, columns, source, period, ...report }: TiedReport, tables: TableClient): Promise<BookedDeposits> {
   const known = widen(period);
   const variables = { ...source.variables, ...known };
-  const { id, count, version } = await tables.load({ provision, columns, source: { ...source, variables } }, () => undefined);
-  const rows = await tables.loadedRows(id, 0, count);
-  void tables.drop(id);
-  // The gateway tells the newest version of an answer, also where that is of a past state.
-  return { version: report.isPast ? report.version : version, known, deposits: toDeposits(columns, rows, period) };
+  let table: number | undefined;
+  try {
+    // A long table is there before it is whole, also where it never becomes so.
+    const { id, count, version } = await tables.load({ provision, columns, source: { ...source, variables } }, (progress) => {
+      if ('table' in progress) table = progress.table.id;
+    });
+    table = id;
+    const rows = await tables.loadedRows(id, 0, count);
+    // The gateway tells the newest version of an answer, also where that is of a past state.
+    return { version: report.isPast ? report.version : version, known, deposits: toDeposits(columns, rows, period) };
+  } finally {
+    if (table !== undefined) void tables.drop(table);
+  }
 }
 
 const NO_CHANGES: ReadonlyMap<string, string> = new Map();
@@ -107,10 +115,11 @@ export function useBankTie(
     return reading.current.books;
   }, [pinned, report, tables]);
 
+  const [failure, setFailure] = useState<{ readonly of: TiedReport; readonly message: string }>();
   // Deposits of another period are other ones. Ties that somebody made stay where all of their deposits do.
   const { address, provision, isPast } = report;
   useEffect(() => {
-    if (!pinned || pinned.address === address) return undefined;
+    if (!pinned || pinned.address === address || failure?.of === report) return undefined;
     let isGone = false;
     readBooks().then(
       (books) => {
@@ -120,13 +129,13 @@ export function useBankTie(
         setNewer(undefined);
       },
       (error: unknown) => {
-        if (!isGone) showBoundary(error);
+        if (!isGone) setFailure({ of: report, message: (error as Error).message });
       },
     );
     return () => {
       isGone = true;
     };
-  }, [pinned, address, readBooks, setPinned, showBoundary]);
+  }, [pinned, address, failure, report, readBooks, setPinned]);
 
   const known = newer?.version ?? pinned?.version;
   const isPinned = pinned?.address === address;
@@ -188,6 +197,9 @@ export function useBankTie(
   return {
     readBooks,
     isOther,
+    /** The reason why the deposits of the report are not there, until somebody tries again. */
+    failure: isOther && failure?.of === report ? failure.message : undefined,
+    tryAgain: () => setFailure(undefined),
     shown: isOther ? undefined : lists?.of,
     tie: isCurrent && !isOther ? lists.of.tie : undefined,
     lists: isOther ? undefined : lists?.lists,

@@ -1,0 +1,72 @@
+import type { Page } from 'playwright-core';
+import { camt } from '../support/bank-files';
+import { importLines } from '../support/gateway';
+import { openPlayground } from '../support/playground-browser';
+import { chooseStatement, gift, openTie, STATEMENT } from '../support/tied-books';
+
+const gateway = openPlayground();
+
+/** Holds the readings of deposits until they are released. `asked` resolves with the first of them. */
+async function holdDeposits(page: Page): Promise<{ readonly asked: Promise<void>; readonly release: () => void }> {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let begin = (): void => undefined;
+  const asked = new Promise<void>((resolve) => (begin = resolve));
+  await page.route('**/graphql', async (route, request) => {
+    if (request.postData()?.includes('2026-03-31')) {
+      begin();
+      await released;
+    }
+    await route.continue();
+  });
+  return { asked, release };
+}
+
+test('an analyst who chooses anew while the deposits are read has the file and the amount that were chosen last', async () => {
+  const { page, faults } = await openTie(gateway);
+  const { asked, release } = await holdDeposits(page);
+  await chooseStatement(
+    page,
+    'first.xml',
+    camt({ ...STATEMENT, closing: '1366.50', entries: [...STATEMENT.entries, STATEMENT.entries[6]!] }),
+  );
+  await asked;
+  await page.locator('.bank-form').getByLabel('Amount').selectOption('gross');
+  await chooseStatement(page, 'last.xml', camt(STATEMENT));
+  release();
+  // By the gross amount, the card gifts are no line.
+  await page.getByText('Matched €59.00 (3 lines)').waitFor();
+  expect(await page.locator('.bank-truth').innerText()).toContain('= €296.50');
+  expect(await page.locator('.bank-form').innerText()).toContain('last.xml');
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst whose deposits cannot be read is told why, keeps what was tied, and tries again', async () => {
+  const { page } = await openTie(gateway);
+  await chooseStatement(page, 'may.xml', camt(STATEMENT));
+  await page.getByText('Matched €156.50 (4 lines)').waitFor();
+  await page.route('**/graphql', (route, request) => (request.postData()?.includes('2026-03-30') ? route.abort() : route.continue()));
+  await page.evaluate(`location.hash = '#reports/bank-tie-out?period=2026-04-30..2026-05-30'`);
+  await page.getByText('Reading the deposits of the report…').waitFor({ state: 'hidden' });
+  const alert = page.locator('.bank-panel').getByRole('alert');
+  await alert.getByRole('button', { name: 'Try again' }).waitFor();
+  expect(await page.locator('.bank-lists').count()).toBe(0);
+  await page.unroute('**/graphql');
+  await alert.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('Matched €156.50 (4 lines)').waitFor();
+  await alert.waitFor({ state: 'hidden' });
+  await page.context().close();
+});
+
+test('an analyst reads that the report is older than the deposits of the tie', async () => {
+  const { page, organization } = await openTie(gateway);
+  await importLines(gateway.services, organization, [gift('8', '2026-05-26', '70.00')]);
+  await chooseStatement(page, 'may.xml', camt(STATEMENT));
+  await page.getByText('Matched €226.50 (5 lines)').waitFor();
+  const sums = page.locator('.bank-summary');
+  expect(await sums.innerText()).toContain('books of version 2. The report above is of version 1: run it again.');
+  await page.getByRole('button', { name: 'Run again' }).click();
+  await sums.getByText('The report above').waitFor({ state: 'detached' });
+  await page.context().close();
+});

@@ -22,22 +22,42 @@ async function holdDeposits(page: Page): Promise<{ readonly asked: Promise<void>
   return { asked, release };
 }
 
-test('an analyst who chooses anew while the deposits are read has the file and the amount that were chosen last', async () => {
+test('an analyst who chooses another amount while the deposits are read has it', async () => {
   const { page, faults } = await openTie(gateway);
   const { asked, release } = await holdDeposits(page);
-  await chooseStatement(
-    page,
-    'first.xml',
-    camt({ ...STATEMENT, closing: '1366.50', entries: [...STATEMENT.entries, STATEMENT.entries[6]!] }),
-  );
+  await chooseStatement(page, 'may.xml', camt(STATEMENT));
   await asked;
   await page.locator('.bank-form').getByLabel('Amount').selectOption('gross');
-  await chooseStatement(page, 'last.xml', camt(STATEMENT));
   release();
   // By the gross amount, the card gifts are no line.
   await page.getByText('Matched €59.00 (3 lines)').waitFor();
-  expect(await page.locator('.bank-truth').innerText()).toContain('= €296.50');
-  expect(await page.locator('.bank-form').innerText()).toContain('last.xml');
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst who drops a small file after a large one has the small one', async () => {
+  const { page, faults } = await openTie(gateway);
+  const large = camt({ ...STATEMENT, closing: '1366.50', entries: [...STATEMENT.entries, STATEMENT.entries[6]!] });
+  await page.locator('.bank-form').waitFor();
+  // Whatever the page tells at any time, until a file that was read after both.
+  await page.evaluate(`(() => {
+    window.told = [];
+    const look = () => told.push(document.querySelector('.bank-truth')?.innerText ?? '');
+    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
+    const drop = (name, ...parts) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(parts, name));
+      document.querySelector('.bank-form').dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer }));
+    };
+    drop('large.xml', ${JSON.stringify(large)}, ' '.repeat(50_000_000));
+    drop('small.xml', ${JSON.stringify(camt(STATEMENT))});
+  })()`);
+  const truth = page.locator('.bank-truth');
+  await truth.getByText('= €296.50').waitFor();
+  expect(await page.locator('.bank-form').innerText()).toContain('small.xml');
+  await chooseStatement(page, 'next.xml', camt({ ...STATEMENT, closing: '1306.50', entries: STATEMENT.entries.slice(0, -1) }));
+  await truth.getByText('= €306.50').waitFor();
+  expect((await page.evaluate<string[]>('told')).join()).not.toContain('€366.50');
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -318,7 +318,7 @@ describe('an analyst who saves a report', () => {
     await dialog.getByText(/^Saved as/).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'All saved reports' }).click();
-    const saved = item(page, 'money-received-last-month-against-a-year-before-fund-wells-4-whole-gift');
+    const saved = item(page, 'money-received-last-month-against-a-year-before-fund-wells-4-whole-gift-from-5-0');
     await saved
       .getByText(
         'Money received · Last month · Counts by: date of the deposit · Pending deposits: included · Compared with: A year before · Divided by: Day · Fund: Wells (4) · Whole gift: from 5.00',

@@ -76,7 +76,7 @@ test('an analyst with a phone reads figures and rows on the first screen, three 
   await sheet.getByRole('button', { name: 'Close' }).tap();
   await sheet.waitFor({ state: 'detached' });
   for (const [report, titles] of [
-    ['gifts', ['Deposit date', 'Last name', 'To this fund']],
+    ['gifts', ['Deposit date', 'To this fund', 'Last name']],
     ['bank-tie-out', ['Deposit date', 'Deposit', 'Net']],
     ['donors', ['First name', 'Last name', 'Received']],
     ['designations?splitBy=MONTH', ['Fund', 'Total', 'Share']],

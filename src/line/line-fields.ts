@@ -67,7 +67,7 @@ const v2Rows = {
   account_type: { field: 'accountType', type: 'text', of: 'transaction', as: 'accountType', title: 'Account type' },
   payment_type: { field: 'paymentType', type: 'text', of: 'transaction', as: 'paymentType', title: 'Payment type' },
   designation_id: { field: 'designationId', type: 'number', of: 'designation', as: 'designationId', title: 'Fund number' },
-  designation: { field: 'designation', type: 'text', of: 'designation', as: 'name', title: 'Designation' },
+  designation: { field: 'designation', type: 'text', of: 'designation', as: 'name', title: 'Fund' },
   designation_memo: { field: 'designationMemo', type: 'text', of: 'allocation', as: 'memo', isPersonal: true, title: 'Memo of the fund' },
   main_memo: { field: 'mainMemo', type: 'text', of: 'transaction', as: 'mainMemo', isPersonal: true, title: 'Memo' },
 } as const satisfies Readonly<Record<string, LineField>>;

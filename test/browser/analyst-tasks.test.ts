@@ -60,7 +60,7 @@ describe.each(ways)('an analyst in %s with the %s', (name, hands: Hands) => {
     doTask(async (analyst) => {
       const lines = between('2024-05-01', '2024-05-31');
       const funds = [...groupsOf(lines, 'designation')].map(([fund, of]) => ({ fund, ...oracle.totalsOf(of).byAllocation }));
-      await analyst.openReport('Designations');
+      await analyst.openReport('Funds');
       expect((await analyst.cards()).Received).toBe(`${shown(received(lines))} | pending included`);
       const rows = await analyst.rows();
       for (const { fund, amount, unknown } of funds) {
@@ -68,12 +68,12 @@ describe.each(ways)('an analyst in %s with the %s', (name, hands: Hands) => {
       }
       const known = funds.filter(({ amount }) => amount !== null).sort((one, other) => toCents(other.amount!) - toCents(one.amount!));
       await analyst.turnTo('Chart');
-      await analyst.findPicture(`Bar chart of To this fund by designation: ${known[0]!.fund} has the most, ${shown(known[0]!.amount)}.`);
+      await analyst.findPicture(`Bar chart of To this fund by fund: ${known[0]!.fund} has the most, ${shown(known[0]!.amount)}.`);
       await analyst.press('button', 'Download');
       await analyst.pick('CSV');
       await analyst.press('button', 'Download');
       const records: Record<string, string>[] = parse(await analyst.file(/^designations-.*\.csv$/), { columns: true, bom: true });
-      expect(new Map(records.map((record) => [record.Designation, record['To this fund']]))).toEqual(
+      expect(new Map(records.map((record) => [record.Fund, record['To this fund']]))).toEqual(
         new Map(funds.map(({ fund, amount }) => [fund, amount ?? ''])),
       );
     }));
@@ -136,7 +136,7 @@ describe.each(ways)('an analyst in %s with the %s', (name, hands: Hands) => {
       await analyst.choose('Compare with', 'The period before');
       await analyst.untilCard(
         'Received',
-        `${shown(may)} | pending included | before: ${shown(april)} | ${shown(signed(difference))} (${signed(percentage.toFixed(1))}%)`,
+        `${shown(may)} | pending included | The period before: ${shown(april)} | ${shown(signed(difference))} (${signed(percentage.toFixed(1))}%)`,
       );
     }));
 
@@ -188,7 +188,7 @@ describe.each(ways)('an analyst in %s with the %s', (name, hands: Hands) => {
         ...oracle.totalsOf(of).byAllocation,
       }));
       const [largest] = funds.filter(({ amount }) => amount !== null).sort((one, other) => toCents(other.amount!) - toCents(one.amount!));
-      await analyst.openReport('Designations');
+      await analyst.openReport('Funds');
       await analyst.choose('Divide by', 'Month');
       await analyst.find('columnheader', 'Share');
       const [first] = await analyst.rows();

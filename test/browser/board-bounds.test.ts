@@ -76,11 +76,11 @@ test('a sheet names its budget, and a past state the days that it lacks', async 
   await page.getByText(/The budget is number 1, saved by cora on [^.]*[AP]M\.$/).waitFor();
   expect(await page.getByText('recorded before the period was over').count()).toBe(0);
   await page.goto(`${gateway.url}/playground#reports/board?state=1&period=2025-07-01..2027-06-30`);
-  await page.getByText('This is the state at version 1. It is of').waitFor();
+  await page.getByText('These are the books as they were at version 1. They are of').waitFor();
   await page.getByText('recorded before the period was over').waitFor();
   await page.context().close();
   const past = await open(organization, '?state=1');
-  await past.getByText(/saved by cora on .*[AP]M, and not one of the state of the books\.$/).waitFor();
+  await past.getByText(/saved by cora on .*[AP]M, and not one of this version of the books\.$/).waitFor();
   await past.context().close();
 });
 

@@ -163,7 +163,7 @@ test('a sheet of a past state has the sums and the names of then, and says so', 
     ['Fund 4', '60.00'],
     ['Total', '160.00'],
   ]);
-  await page.getByText('This is the state at version 1.').waitFor();
+  await page.getByText('These are the books as they were at version 1.').waitFor();
   await page.goto(`${gateway.url}/playground#reports/board`);
   await page.getByText('The books are at version 2.').waitFor();
   expect((await read(page)).funds.map(([name, received]) => [name, received]).slice(1)).toEqual([

@@ -9,7 +9,7 @@ const QUERY = `query Mine { depositSummary(startDate: "2024-01-01", endDate: "20
   groups(first: 1000) { nodes { key { month designation } all { lines byTransaction { amount } } } }
 } }`;
 const chart = (page: Page) =>
-  page.getByRole('img', { name: 'Bar chart of all.byTransaction.amount by designation: General Fund has the most, 10.50.' });
+  page.getByRole('img', { name: 'Bar chart of all.byTransaction.amount by fund: General Fund has the most, 10.50.' });
 const editor = (page: Page) => page.locator('.graphiql-query-editor').getByText('query Mine');
 
 async function open(): Promise<Page> {

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { logIn, openPlayground } from '../support/playground-browser';
+import { logIn, openPlayground, printPage } from '../support/playground-browser';
 import { createOracle, firstDay, summaryBook, toCents, toMoney, type SummaryLine } from '../support/summary-oracle';
 
 const book = summaryBook(300);
@@ -38,7 +38,7 @@ test('an analyst compares a quarter with three months of their own choice, month
   const percentage = (difference / toCents(received(other))) * 100;
   const signed = (text: string): string => (difference > 0 ? `+${text}` : text);
   const card = page.locator('.card').first();
-  await card.getByText(`other period: ${shown(received(other))}`, { exact: true }).waitFor();
+  await card.getByText(`The other period: ${shown(received(other))}`, { exact: true }).waitFor();
   await card.getByText(`${signed(shown(toMoney(difference)))} (${signed(percentage.toFixed(1))}%)`, { exact: true }).waitFor();
   await page.getByText('The other period: Deposits of Aug 1, 2024 – Oct 31, 2024.').waitFor();
   expect(new URL(page.url()).hash).toContain('compare=2024-08-01..2024-10-31');
@@ -66,6 +66,75 @@ test('an analyst compares a quarter with three months of their own choice, month
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('button', { name: 'All saved reports' }).click();
   await page.getByText(/Compared with: 2024-08-01 to 2024-10-31/).waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+const titles = (page: Page): Promise<string[]> => page.locator('.table-names .column-sort').allInnerTexts();
+const cardOf = (page: Page, title: string): Promise<string> =>
+  page
+    .locator('.card')
+    .filter({ has: page.getByText(title, { exact: true }) })
+    .locator('dd')
+    .innerText();
+
+/** The lines of a figure of a card: now, then, and the difference with its percentage. */
+function figure(title: string, [now, then]: readonly [string, string], note: string, end = ''): string {
+  const cents = toCents(now) - toCents(then);
+  const sign = cents > 0 ? '+' : '';
+  const percentage = ((cents / toCents(then)) * 100).toFixed(1);
+  return `${shown(now)}${note}\n${title}: ${shown(then)}\n${sign}${shown(toMoney(cents))} (${sign}${percentage}%)${end}`;
+}
+
+test('an analyst does not take a month that is not over for a fall, and goes on to the same days in one step', async () => {
+  const { page, faults } = await gateway.visit({
+    hash: '#reports/designations?period=this-month&compare=before',
+    now: NOW,
+    locale: 'en-US',
+  });
+  await logIn(page);
+  await page.getByRole('table').waitFor();
+  const text = 'So far, on Jun 15, 2024, against all of May 2024: this period is not over.';
+  const caution = page.locator('.caution');
+  expect(await caution.innerText()).toBe(`Compare the same days ${text}`);
+  const [june, may] = [between('2024-06-01', '2024-06-30'), between('2024-05-01', '2024-05-31')];
+  expect(await cardOf(page, 'Received')).toBe(figure('All of May 2024', [received(june), received(may)], '\npending included', ' so far'));
+  const fees = (lines: readonly SummaryLine[]): string => oracle.totalsOf(lines).byTransaction.feeAmount;
+  expect(await cardOf(page, 'Fees')).toBe(figure('All of May 2024', [fees(june), fees(may)], '', ' so far'));
+  expect(await titles(page)).toEqual(expect.arrayContaining(['All of May 2024', 'Difference so far', 'Difference so far in %']));
+  expect((await printPage(page))[0]!.lines).toContain(text);
+  await caution.getByRole('button', { name: 'Compare the same days' }).click();
+  await page.getByText('The period before: Deposits of May 1, 2024 – May 15, 2024.').waitFor();
+  const sameDays = [between('2024-06-01', '2024-06-15'), between('2024-05-01', '2024-05-15')].map(received) as [string, string];
+  await page.locator('.card').first().getByText(shown(sameDays[1])).waitFor();
+  expect(await cardOf(page, 'Received')).toBe(figure('The period before', sameDays, '\npending included'));
+  expect(await titles(page)).toEqual(expect.arrayContaining(['The period before', 'Difference', 'Difference in %']));
+  expect(new URL(page.url()).hash).toBe('#reports/designations?period=month-to-date&compare=before');
+  expect(await caution.count()).toBe(0);
+  // Dates of one's own have the same days too.
+  await page.evaluate(`location.hash = '#reports/gifts?compare=last-year&period=2024-05-01..2024-06-20'`);
+  await caution.getByRole('button', { name: 'Compare the same days' }).click();
+  await page.getByText('A year before: Deposits of May 1, 2023 – Jun 15, 2023.').waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst compares rows only with rows that are their partners, and reads on a phone how', async () => {
+  const viewport = { width: 390, height: 844 };
+  const hash = '#reports/deposits?period=last-month&compare=before&splitBy=DAY';
+  const { page, faults } = await gateway.visit({ hash, now: NOW, locale: 'en-US', viewport });
+  await logIn(page);
+  const caution = page.locator('.caution');
+  expect(await caution.innerText()).toBe('Divide by month Only the totals are compared: the two periods do not have the same days.');
+  const { x, width } = (await caution.boundingBox())!;
+  const whole = `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.caution'))`;
+  expect([x >= 0, x + width <= viewport.width, await page.evaluate(whole)]).toEqual([true, true, true]);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByRole('table').waitFor();
+  expect(await titles(page)).not.toContain('Difference');
+  await caution.getByRole('button', { name: 'Divide by month' }).click();
+  await page.getByRole('columnheader', { name: 'Difference', exact: true }).waitFor();
+  expect(await caution.count()).toBe(0);
   expect(faults).toEqual([]);
   await page.context().close();
 });

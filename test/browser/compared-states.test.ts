@@ -35,7 +35,7 @@ test('a finance person compares the books with a file that they booked, and the 
   await page.getByText('3 rows', { exact: true }).waitFor();
   await late();
   await page.getByRole('navigation', { name: 'Reports' }).getByRole('button', { name: 'What changed' }).click();
-  await page.getByText('Choose the state to compare with').waitFor();
+  await page.getByText('Choose the version to compare with').waitFor();
   // The lines that the page showed are a file too.
   await page
     .getByRole('region', { name: 'Files that you took' })
@@ -46,11 +46,11 @@ test('a finance person compares the books with a file that they booked, and the 
   await bridge.waitFor();
   expect(await bridge.getByRole('row').allInnerTexts()).toEqual([
     'Figures\tChanges\tGifts\tReceived\tKnown shares',
-    'As it was after change 1\t\t3\t216,867.82\t216,867.82',
+    'As it was at version 1\t\t3\t216,867.82\t216,867.82',
     'Added\t1\t+1\t+150.00\t+150.00',
     'Removed\t1\t-1\t-50.00\t-50.00',
     'Relabelled: names, addresses or memos\t1\t0\t0.00\t0.00',
-    'As it is now, after change 2\t\t3\t216,967.82\t216,967.82',
+    'As it is now, at version 2\t\t3\t216,967.82\t216,967.82',
   ]);
   const rows = page.getByRole('table', { name: 'What changed' }).getByRole('row');
   await rows.filter({ hasText: 'Relabelled' }).filter({ hasText: 'City: Paris → Lyon' }).waitFor();
@@ -75,15 +75,15 @@ test('a finance person compares with the end of a day or a change, and reads why
   const { page, faults } = await gateway.visit({ hash: `#reports/changes?${MAY}&state=1`, now: NOW, locale: 'en-US' });
   await logIn(page);
   const editor = page.getByRole('form', { name: 'Changed since' });
-  await editor.getByLabel('or after change').fill('2');
+  await editor.getByLabel('or version').fill('2');
   await editor.getByRole('button', { name: 'Set' }).click();
-  await page.getByRole('alert').getByText('compare an earlier state with a later one').waitFor();
+  await page.getByRole('alert').getByText('compare an earlier version with a later one').waitFor();
   await page.getByRole('button', { name: /^Remove Books/ }).click();
-  await page.getByText('Nothing changed between the two states in what fits these choices.').waitFor();
+  await page.getByText('Nothing changed between the two versions in what fits these choices.').waitFor();
   await page.getByRole('button', { name: /^Remove Changed since/ }).click();
   await editor.getByLabel('End of the day').fill('2024-05-01');
   await editor.getByRole('button', { name: 'Set' }).click();
-  await page.getByRole('alert').getByText('There is no state of the books at the end of May 1, 2024.').waitFor();
+  await page.getByRole('alert').getByText('There are no books at the end of May 1, 2024.').waitFor();
   expect(faults).toEqual([]);
   await page.context().close();
 });
@@ -158,7 +158,7 @@ test('a finance person compares with a close of no line, and with the one after 
     'Through Apr 30, 2024',
   ]);
   await closes.getByRole('button', { name: /^May 1/ }).click();
-  await page.getByText('Nothing changed between the two states in what fits these choices.').waitFor();
+  await page.getByText('Nothing changed between the two versions in what fits these choices.').waitFor();
   expect(new URL(page.url()).hash).toBe('#reports/changes?period=2024-05-01..2024-05-31&since=3');
   expect(faults).toEqual([]);
   await page.context().close();
@@ -262,7 +262,7 @@ test('a finance person reads that a closed month lost a gift, and what is not kn
   await succeed({ DATABASE_URL: gateway.database.url }, prune);
   await page.getByRole('button', { name: 'Run again' }).click();
   await page.getByText(/^1 late gift of 60\.00/).waitFor();
-  await page.getByText('Removals are not looked for through May 31, 2024: the state at that close is no longer kept.').waitFor();
+  await page.getByText('Removals are not looked for through May 31, 2024: the version at that close is no longer kept.').waitFor();
   expect(await page.getByRole('button', { name: 'See what changed' }).count()).toBe(0);
   await page.context().close();
 });

@@ -114,7 +114,7 @@ const sheets = [
   {
     hash: `who=lapsed&${BY_GIFT}`,
     told: 'Donors who gave in 2025 and not in 2026, by gift date.',
-    of: ' (last year)',
+    of: ' (a year before)',
     rows: [
       ['8', '200.00', 'Jun 1, 2025', 'Dec 31, 2025'],
       ['11', '60.00', 'Jul 7, 2025', 'Jul 7, 2025'],
@@ -124,21 +124,21 @@ const sheets = [
   {
     hash: 'who=lapsed',
     told: 'Donors who gave in 2025 and not in 2026, by deposit date.',
-    of: ' (last year)',
+    of: ' (a year before)',
     rows: [['11', '60.00', 'Jul 7, 2025', 'Jul 7, 2025']],
     total: '60.00',
   },
   {
     hash: 'who=lapsed&pending=WITHOUT',
     told: 'Donors who gave in 2025 and not in 2026, by deposit date. Gifts in pending deposits do not count.',
-    of: ' (last year)',
+    of: ' (a year before)',
     rows: [['11', '60.00', 'Jul 7, 2025', 'Jul 7, 2025']],
     total: '60.00',
   },
   {
     hash: `period=2024-01-01..2024-12-31&who=lapsed&${BY_GIFT}`,
     told: 'Donors who gave in 2023 and not in 2024, by gift date.',
-    of: ' (last year)',
+    of: ' (a year before)',
     rows: [['11', '10.00', 'Jan 10, 2023', 'Jan 10, 2023']],
     total: '10.00',
   },
@@ -190,7 +190,7 @@ test('an analyst chooses the donors by a sum that they type, and compares them w
     ],
   ]);
   expect(everybody.told).toBe('Who gave how much?');
-  await choose(page, 'Who', 'gave at least …');
+  await choose(page, 'Who', 'Gave at least …');
   await page.getByText('Type the least sum of a donor’s gifts.').waitFor();
   const least = page.getByRole('textbox', { name: 'At least' });
   await until(async () => (await page.evaluate('document.activeElement.labels?.[0]?.textContent')) === 'At least');
@@ -218,10 +218,10 @@ test('an analyst chooses the donors by a sum that they type, and compares them w
   await page.getByText('No donor fits these choices.').waitFor();
   await page.evaluate(`location.hash = '#reports/donors'`);
   await read(page);
-  await choose(page, 'Who', 'gave before and not now');
+  await choose(page, 'Who', 'Gave before and not now');
   expect((await read(page)).told).toBe('Donors who gave in 2025 and not in 2026, by deposit date.');
   await page.getByRole('button', { name: /Compare with$/ }).click();
-  expect(await page.getByRole('option').allTextContents()).toEqual(['The period before', 'The same of last year', 'Other dates']);
+  expect(await page.getByRole('option').allTextContents()).toEqual(['The period before', 'A year before', 'Other dates']);
   await page.keyboard.press('Escape');
   // The row opens the gifts that the sheet adds up.
   await page.getByRole('button', { name: 'Open donor 11' }).click();
@@ -261,7 +261,7 @@ test('an analyst takes addresses into a spreadsheet that a mail merge reads', as
   const { page, faults } = await open(`#reports/donors?who=lapsed&${BY_GIFT}`);
   await read(page);
   expect(Object.keys((await read(page)).rows[0]!)).not.toContain('Address');
-  await choose(page, 'Addresses', 'for letters');
+  await choose(page, 'Addresses', 'For letters');
   await page.getByRole('columnheader', { name: 'ZIP' }).waitFor();
   expect(hashOf(page)).toBe(`#reports/donors?${BY_GIFT}&compare=last-year&who=lapsed&addresses=WITH`);
   await page.screenshot({ path: 'coverage/donors-at-once.png' });
@@ -274,7 +274,7 @@ test('an analyst takes addresses into a spreadsheet that a mail merge reads', as
     'First name',
     'Last name',
     'Donor number',
-    ...['Gifts', 'Received', 'First gift', 'Last gift'].map((title) => `${title} (last year)`),
+    ...['Gifts', 'Received', 'First gift', 'Last gift'].map((title) => `${title} (a year before)`),
   ];
   const address = ['Address', 'Address, line 2', 'Address, line 3', 'City', 'State', 'ZIP', 'Phone', 'Email'];
   const letters = 'ABCDEFGHIJKLMNO'.split('');
@@ -293,7 +293,7 @@ test('an analyst takes addresses into a spreadsheet that a mail merge reads', as
   expect(totals!.rows).toContainEqual({ A: 'Who', B: 'Donors who gave in 2025 and not in 2026, by gift date.' });
   const csv = await download(page, 'CSV');
   const records = parse<Record<string, string>>(csv.content, { columns: true, bom: true });
-  expect(records.map((record) => [record['Last name'], record.City, record['Received (last year)']])).toEqual([
+  expect(records.map((record) => [record['Last name'], record.City, record['Received (a year before)']])).toEqual([
     ['Hopper', 'Arlington', '200.00'],
     ['Noether', 'Boston', '60.00'],
   ]);

@@ -84,7 +84,7 @@ test('an analyst takes what is on the screen into a spreadsheet that adds up', a
   const date = { number: day('2024-01-02'), format: 'yyyy-mm-dd' };
   const money = (number: number) => ({ number, format: '#,##0.00' });
   expect(sheet?.rows).toEqual([
-    { A: 'Deposit date', B: 'Designation', C: 'To this fund' },
+    { A: 'Deposit date', B: 'Fund', C: 'To this fund' },
     { A: date, B: 'General Fund', C: money(1234567.5) },
     { A: date, B: 'Wells', C: money(10.5) },
   ]);

@@ -38,8 +38,8 @@ test('an analyst asks for May as it was at its end, and after a change', async (
   await logIn(page);
   await page.getByRole('cell', { name: '140.00' }).first().waitFor();
   await page.getByRole('button', { name: 'Narrow the report' }).click();
-  await page.getByRole('menuitem', { name: 'State of the books' }).click();
-  const editor = page.getByRole('form', { name: 'State of the books' });
+  await page.getByRole('menuitem', { name: 'Version of the books' }).click();
+  const editor = page.getByRole('form', { name: 'Version of the books' });
   // The books of today are not over yet.
   await editor.getByLabel('End of the day').fill('2024-06-15');
   await editor.getByRole('button', { name: 'Set' }).click();
@@ -49,7 +49,7 @@ test('an analyst asks for May as it was at its end, and after a change', async (
   await page.getByText('Books: at the end of May 31, 2024').waitFor();
   await page.getByRole('cell', { name: '100.00' }).first().waitFor();
   expect(await page.getByRole('cell', { name: '140.00' }).count()).toBe(0);
-  await page.getByText('This is the state at version 1.').waitFor();
+  await page.getByText('These are the books as they were at version 1.').waitFor();
   expect(new URL(page.url()).hash).toBe(`#reports/designations?${PERIOD}&state=2024-05-31`);
   await page.getByRole('button', { name: 'Download' }).click();
   const dialog = page.getByRole('dialog');
@@ -60,11 +60,11 @@ test('an analyst asks for May as it was at its end, and after a change', async (
   expect(name).toBe('designations-2024-05-01-2024-05-31-as-of-2024-05-31.csv');
   expect(content).toContain('100.00');
   await page.getByRole('button', { name: 'Narrow the report' }).click();
-  await page.getByRole('menuitem', { name: 'State of the books' }).click();
+  await page.getByRole('menuitem', { name: 'Version of the books' }).click();
   expect(await editor.getByLabel('End of the day').inputValue()).toBe('2024-05-31');
-  await editor.getByLabel('or after change').fill('2');
+  await editor.getByLabel('or version').fill('2');
   await editor.getByRole('button', { name: 'Set' }).click();
-  await page.getByText('Books: after change 2').waitFor();
+  await page.getByText('Books: at version 2').waitFor();
   await page.getByRole('cell', { name: '140.00' }).first().waitFor();
   await page.getByRole('button', { name: /^Remove Books/ }).click();
   await page.getByText('The books are at version 2.').waitFor();
@@ -76,7 +76,7 @@ test('an analyst goes from a change to the books after it, and on to a donor of 
   const { page, faults } = await gateway.visit({ hash: '#reports/history', now: NOW, locale: 'en-US' });
   await logIn(page);
   await page.getByRole('button', { name: 'Open version 1' }).click();
-  await page.getByText('Books: after change 1').waitFor();
+  await page.getByText('Books: at version 1').waitFor();
   await page.getByRole('cell', { name: '100.00' }).first().waitFor();
   await page.evaluate(`location.hash = '#reports/donors?${PERIOD}&state=1'`);
   await page.getByRole('button', { name: 'Open donor 7' }).click();
@@ -94,9 +94,7 @@ test('an analyst who asks for a day before the first change reads which states t
   await logIn(page);
   await page
     .getByRole('alert')
-    .getByText(
-      /^There is no state of the books at the end of May 30, 2024\. They begin with change 1 of May 31, 2024, 11:59.PM, and the newest/,
-    )
+    .getByText(/^There are no books at the end of May 30, 2024\. They begin with version 1 of May 31, 2024, 11:59.PM, and the newest/)
     .waitFor();
   await page.evaluate(`location.hash = '#reports/designations?period=all-time&state=soon'`);
   await page.getByRole('alert').getByText('A part of this link or saved report cannot be read: state.').waitFor();
@@ -107,21 +105,21 @@ test('an analyst in Germany takes the number as “History of the books” write
   const { page, faults } = await gateway.visit({ hash: `#reports/designations?${PERIOD}`, now: NOW, locale: 'de-DE' });
   await logIn(page);
   await page.getByRole('button', { name: 'Narrow the report' }).click();
-  await page.getByRole('menuitem', { name: 'State of the books' }).click();
-  const editor = page.getByRole('form', { name: 'State of the books' });
-  await editor.getByLabel('or after change').fill('1.234');
+  await page.getByRole('menuitem', { name: 'Version of the books' }).click();
+  const editor = page.getByRole('form', { name: 'Version of the books' });
+  await editor.getByLabel('or version').fill('1.234');
   await editor.getByRole('button', { name: 'Set' }).click();
   await until(() => page.url().endsWith('&state=1234'), 15_000);
-  await page.getByRole('alert').getByText('There is no state of the books after change 1234.').waitFor();
+  await page.getByRole('alert').getByText('There are no books at version 1234.').waitFor();
   await page.getByRole('button', { name: 'Narrow the report' }).click();
-  await page.getByRole('menuitem', { name: 'State of the books' }).click();
-  await editor.getByLabel('or after change').fill('');
+  await page.getByRole('menuitem', { name: 'Version of the books' }).click();
+  await editor.getByLabel('or version').fill('');
   await editor.getByRole('button', { name: 'Set' }).click();
   await until(() => page.url().endsWith(PERIOD), 15_000);
   // The editor follows the chip.
   await page.evaluate(`location.hash += '&state=2024-05-31'`);
   await page.getByRole('button', { name: 'Narrow the report' }).click();
-  await page.getByRole('menuitem', { name: 'State of the books' }).click();
+  await page.getByRole('menuitem', { name: 'Version of the books' }).click();
   await page.getByRole('button', { name: /Books: at the end/ }).click();
   await until(async () => (await editor.getByLabel('End of the day').inputValue()) === '', 15_000);
   expect(faults).toEqual([]);
@@ -149,7 +147,7 @@ test('whoever keeps a past state has its name on files, saved reports and prints
   await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
   await page
     .locator('.print-sheet')
-    .getByText(/This is the state at version 1\. Printed/)
+    .getByText(/These are the books as they were at version 1. Printed/)
     .waitFor({ state: 'attached' });
   expect(faults).toEqual([]);
   await page.context().close();
@@ -163,7 +161,7 @@ test('an analyst cannot open books that were pruned, and reads which are the ear
   await succeed({ DATABASE_URL: gateway.database.url }, before);
   // The file of a report that was on the screen by then is refused in the same words as the report.
   const gone =
-    /^The state of the books after change 1 is no longer kept\. The earliest that is kept is change 2 of Jun 1, 2024, 12:00.AM, and the newest is change 3 of/;
+    /^The books at version 1 are no longer kept\. The earliest kept is version 2 of Jun 1, 2024, 12:00.AM, and the newest is version 3 of/;
   await page.getByRole('button', { name: 'Download' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('radio', { name: /^All fields/ }).check({ force: true });

@@ -46,7 +46,7 @@ describe('an analyst whose session has ended', () => {
     await page.getByRole('button', { name: 'Change' }).click();
     await page.getByLabel('Provision').fill(other.webProvision);
     await logIn(page);
-    await page.getByRole('heading', { name: 'Designations' }).waitFor();
+    await page.getByRole('heading', { name: 'Funds' }).waitFor();
     await page.getByText('Nothing came in that fits these choices.').waitFor();
     expect(await page.locator('#app').textContent()).not.toContain('General Fund');
     await page.context().close();

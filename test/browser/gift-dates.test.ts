@@ -60,7 +60,7 @@ describe('the year-end of a donor', () => {
   test('counts by the date of the gift, and names the gifts that were deposited in another year', async () => {
     const { page, faults } = await open('#reports/year-end?donor=7');
     await untilReceived(page, '520.00');
-    expect(await basis(page).textContent()).toContain('date of the gift');
+    expect(await basis(page).textContent()).toContain('Date of the gift');
     await page.getByRole('note').filter({ hasText: BY_GIFTS }).waitFor();
     await page.getByRole('note').filter({ hasText: NAMED }).waitFor();
     expect(await page.getByRole('columnheader', { name: 'Gift date' }).isVisible()).toBe(true);
@@ -93,7 +93,7 @@ describe('the year-end of a donor', () => {
     await page.getByRole('option').first().waitFor();
     for (const key of ['Home', 'Enter']) await page.keyboard.press(key);
     await untilReceived(page, '27.00');
-    await untilFocusIsOn(page, 'date of the deposit▾');
+    await untilFocusIsOn(page, 'Date of the deposit▾');
     expect(hashOf(page)).toBe('#reports/year-end?dateBasis=DEPOSIT_DATE&donor=7');
     await page
       .getByRole('note')
@@ -171,7 +171,7 @@ describe('the year-end of a donor', () => {
 test('an analyst who opens a donor from the donors by gift dates sees the same money', async () => {
   const { page, faults } = await open('#reports/donors?period=last-year');
   await page.getByRole('row', { name: /Open donor 7.*27\.00/ }).waitFor();
-  await choose(page, 'date of the gift');
+  await choose(page, 'Date of the gift');
   await page.getByRole('row', { name: /Open donor 7.*520\.00/ }).waitFor();
   await page.getByRole('button', { name: 'Open donor 7' }).click();
   await page.getByRole('heading', { name: 'A donor’s gifts' }).waitFor();

@@ -82,7 +82,7 @@ test('an analyst who opens the page sees where the books stand, and each figure 
     `${String(oracle.totalsOf(pending).transactions)} gifts in ${String(oracle.totalsOf(pending).deposits)} deposits, of all dates`,
   ]);
   await card(page, 'Last change of the books')
-    .getByText(`Change 1, import: ${book.length.toLocaleString('en-US')} lines added`)
+    .getByText(`Version 1, import: ${book.length.toLocaleString('en-US')} lines added`)
     .waitFor();
   const days = page.getByRole('region', { name: 'Deposits of the last ten days' });
   const rows = await page.evaluate<string[][]>(
@@ -102,7 +102,7 @@ test('an analyst who opens the page sees where the books stand, and each figure 
 
   expect(await follow(page, shown(now), 'Received')).toContain(shown(now));
   expect(await follow(page, monthAgo, 'Received')).toContain(`before: ${shown(before)} ${monthAgo}`);
-  expect(await follow(page, yearAgo, 'Received')).toContain(`last year: ${shown(yearBefore)} ${yearAgo}`);
+  expect(await follow(page, yearAgo, 'Received')).toContain(`A year before: ${shown(yearBefore)} ${yearAgo}`);
   expect(await follow(page, shown(received(pending)), 'Pending')).toContain(shown(received(pending)));
   const [, first, , , amount] = rows[0]!;
   expect(await follow(page, first!, 'Received')).toContain(amount);
@@ -136,7 +136,7 @@ test('a link opens at once, and the page opens where a person of GraphQL was las
   await home(again).waitFor();
   // The reports are one click away, and the one that was open is still there.
   await page.getByRole('button', { name: 'Reports', exact: true }).click();
-  await page.getByRole('heading', { name: 'Designations' }).waitFor();
+  await page.getByRole('heading', { name: 'Funds' }).waitFor();
   expect(faults).toEqual([]);
   await page.context().close();
 });

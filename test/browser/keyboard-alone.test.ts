@@ -41,8 +41,8 @@ describe('an analyst with the keyboard alone', () => {
   test('has one stop in the menu, which is the open report, and moves within it by arrows', async () => {
     const { page, faults } = await open();
     const menu = page.getByRole('navigation', { name: 'Reports' });
-    await menu.getByRole('button', { name: 'Designations' }).focus();
-    expect(await menu.locator('button[tabindex="0"]').allInnerTexts()).toEqual(['Designations']);
+    await menu.getByRole('button', { name: 'Funds' }).focus();
+    expect(await menu.locator('button[tabindex="0"]').allInnerTexts()).toEqual(['Funds']);
     await page.keyboard.press('ArrowUp');
     await untilFocusIsOn(page, 'Bank tie-out');
     await page.keyboard.press('End');

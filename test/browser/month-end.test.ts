@@ -73,9 +73,9 @@ test('a finance person ends a month: takes the report, closes it, finds the late
   await bridge.waitFor();
   expect(await bridge.getByRole('row').allInnerTexts()).toEqual([
     'Figures\tChanges\tGifts\tReceived\tKnown shares',
-    'As it was after change 2\t\t3\t216,867.82\t216,867.82',
+    'As it was at version 2\t\t3\t216,867.82\t216,867.82',
     'Added\t1\t+1\t+150.00\t+150.00',
-    'As it is now, after change 3\t\t4\t217,017.82\t217,017.82',
+    'As it is now, at version 3\t\t4\t217,017.82\t217,017.82',
   ]);
   await page.getByRole('tab', { name: 'Chart' }).click();
   await page.getByRole('img', { name: /^Waterfall chart of Received: from 216,867.82 to 217,017.82/ }).waitFor();

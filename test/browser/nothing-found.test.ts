@@ -34,7 +34,7 @@ test('an analyst who has narrowed a report to nothing clears the conditions, and
 
 test('an analyst still sees figures of zero beside those of a period in which something came in', async () => {
   const { page, faults, cards } = await open('#reports/deposits?period=2019-01-01..2019-01-31&compare=2024-05-01..2024-05-31');
-  await cards.first().getByText('other period: 10.50').waitFor();
+  await cards.first().getByText('The other period: 10.50').waitFor();
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -46,12 +46,12 @@ test.each(['light', 'dark'] as const)('an analyst with a phone has the menu in o
   const menu = page.getByRole('navigation', { name: 'Reports' });
   expect((await menu.boundingBox())!.height).toBeLessThan(50);
   expect((await page.getByRole('banner').boundingBox())!.height).toBeLessThan(55);
-  await menu.getByRole('button', { name: 'Designations', expanded: false }).tap();
+  await menu.getByRole('button', { name: 'Funds', expanded: false }).tap();
   await menu.getByRole('button', { name: 'Gifts, line by line' }).waitFor();
   expect(await problems(page)).toEqual([]);
   await page.screenshot({ path: `coverage/phone-menu-${scheme}.png` });
   await page.keyboard.press('Escape');
-  await menu.getByRole('button', { name: 'Designations', expanded: false }).tap();
+  await menu.getByRole('button', { name: 'Funds', expanded: false }).tap();
   await menu.getByRole('button', { name: 'Money received' }).tap();
   await page.getByRole('columnheader', { name: 'Received' }).waitFor();
   expect(await menu.getByRole('button', { name: 'Gifts, line by line' }).isVisible()).toBe(false);
@@ -63,7 +63,7 @@ test.each(['light', 'dark'] as const)('an analyst with a phone has the menu in o
 test('an analyst with a phone reads figures and rows on the first screen, three columns of each and the rest at a touch', async () => {
   const { page, faults } = await open('#reports/designations?period=last-month');
   await page.locator('[data-row="0"]').waitFor();
-  expect(await page.getByRole('columnheader').allInnerTexts()).toEqual(['Designation', 'Gifts', 'To this fund']);
+  expect(await page.getByRole('columnheader').allInnerTexts()).toEqual(['Fund', 'Gifts', 'To this fund']);
   expect(await topOf(page, '.cards')).toBeLessThan(320);
   expect(await topOf(page, '[data-row="4"]')).toBeLessThan(800);
   expect(await problems(page)).toEqual([]);
@@ -76,10 +76,10 @@ test('an analyst with a phone reads figures and rows on the first screen, three 
   await sheet.getByRole('button', { name: 'Close' }).tap();
   await sheet.waitFor({ state: 'detached' });
   for (const [report, titles] of [
-    ['gifts', ['Deposit date', 'Last name', 'To this fund']],
+    ['gifts', ['Deposit date', 'To this fund', 'Last name']],
     ['bank-tie-out', ['Deposit date', 'Deposit', 'Net']],
     ['donors', ['First name', 'Last name', 'Received']],
-    ['designations?splitBy=MONTH', ['Designation', 'Total', 'Share']],
+    ['designations?splitBy=MONTH', ['Fund', 'Total', 'Share']],
     ['history', ['Version', 'When', 'By']],
   ] as const) {
     await page.evaluate(`location.hash = '#reports/${report}'`);

@@ -48,7 +48,7 @@ const chart = (page: Page, name: string) => page.getByRole('img', { name, exact:
 describe('an analyst who draws a summary', () => {
   test('sees a bar for each designation from the largest on, divided by month in colors that a legend names', async () => {
     const page = await openChart(summary('MONTH, DESIGNATION', 'month designation'));
-    const name = 'all.byAllocation.amount by designation and month, Jan 2024 to Mar 2024: Fund 10 has the most, 2,000.20.';
+    const name = 'all.byAllocation.amount by fund and month, Jan 2024 to Mar 2024: Fund 10 has the most, 2,000.20.';
     await chart(page, `Bar chart of ${name}`).waitFor();
     expect(await chartTexts(page)).toEqual([
       ...[
@@ -78,7 +78,7 @@ describe('an analyst who draws a summary', () => {
 
   test('reads the exact amounts of the answer at the bars, and those of a part by pointing at it and by the keys', async () => {
     const page = await openChart(summary('MONTH, DESIGNATION', 'month designationId designation'), 'dark');
-    const bars = page.getByRole('img', { name: /^Bar chart of all\.byAllocation\.amount by designation and month/ });
+    const bars = page.getByRole('img', { name: /^Bar chart of all\.byAllocation\.amount by fund and month/ });
     await bars.waitFor();
     const reading = page.locator('.chart-reading');
     await page.locator('.chart-mark').nth(1).hover();
@@ -162,9 +162,9 @@ describe('an analyst who draws a summary', () => {
     ]);
     const query = summary('DESIGNATION', 'month designation').replace('byAllocation { amount }', 'byAllocation { amount unknown }');
     const page = await openChart(query, 'light', own);
-    await chart(page, 'Bar chart of all.byTransaction.amount by designation: Fund 1 has the most, 10.50.').waitFor();
+    await chart(page, 'Bar chart of all.byTransaction.amount by fund: Fund 1 has the most, 10.50.').waitFor();
     await page.getByRole('combobox', { name: 'Draw' }).selectOption('all.byAllocation.amount');
-    await chart(page, 'Bar chart of all.byAllocation.amount by designation: Fund 3 has the most, 10.50.').waitFor();
+    await chart(page, 'Bar chart of all.byAllocation.amount by fund: Fund 3 has the most, 10.50.').waitFor();
     await page.getByText('This figure is not known in full for 2 of 3 groups.').waitFor();
     await page.context().close();
   });
@@ -180,7 +180,7 @@ describe('an analyst who draws a summary', () => {
     await page.getByRole('button', { name: 'Chart' }).click();
     await pasteInto(page, 'query', summary('DESIGNATION', 'designation'));
     await execute(page);
-    await chart(page, 'Bar chart of all.byTransaction.amount by designation: Fund 1 has the most, 10.50.').waitFor();
+    await chart(page, 'Bar chart of all.byTransaction.amount by fund: Fund 1 has the most, 10.50.').waitFor();
     expect(await page.getByRole('combobox', { name: 'Draw' }).locator('option').allTextContents()).toEqual([
       'all.lines',
       'all.byTransaction.amount',

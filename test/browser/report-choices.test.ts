@@ -237,7 +237,7 @@ describe('an analyst without a mouse', () => {
       ['Payment type', 'Payment type'],
       ['Account type', 'Account type'],
       ['Gift status', 'Gift status'],
-      ['State of the books', 'End of the day'],
+      ['Version of the books', 'End of the day'],
     ] as const) {
       await addFilter(page, filter);
       await untilFocused(page, field);
@@ -304,7 +304,7 @@ describe('an analyst without a mouse', () => {
     await page.getByRole('table').waitFor();
     await page.getByRole('button', { name: 'Filter these rows' }).focus();
     await page.keyboard.press('Enter');
-    await untilFocused(page, 'Designation contains');
+    await untilFocused(page, 'Fund contains');
     await page.keyboard.type('wel');
     await page.getByText('1 of 2 rows').waitFor();
     await page.getByRole('button', { name: 'Filter these rows' }).focus();

@@ -62,7 +62,7 @@ async function saveFile(page: Page, format: string): Promise<{ readonly name: st
 
 test('an analyst sees funds by month with the money of the books: as a table, a chart, files and a print', async () => {
   const { page, faults } = await open(HASH);
-  expect(await titles(page)).toEqual(['Designation', 'Fund number', ...TITLES, 'Total', 'Share', 'Unknown shares']);
+  expect(await titles(page)).toEqual(['Fund', 'Fund number', ...TITLES, 'Total', 'Share', 'Unknown shares']);
   const rows = await cells(page, '.table-body [role=row]');
   expect(byFund(rows)).toEqual(expected);
   expect(rows.map((row) => [row[1], row.at(-1)])).toEqual(
@@ -90,7 +90,7 @@ test('an analyst sees funds by month with the money of the books: as a table, a 
   expect(byFund(printed!.rows.slice(1, -1))).toEqual(expected);
 
   await page.getByRole('tab', { name: 'Chart' }).click();
-  const chart = page.getByRole('img', { name: /^Bar chart of To this fund by designation and month/ });
+  const chart = page.getByRole('img', { name: /^Bar chart of To this fund by fund and month/ });
   await chart.focus();
   const drawn: string[] = [];
   for (let mark = await page.locator('.chart-mark').count(); mark > 0; mark--) {
@@ -137,7 +137,7 @@ test('an analyst chooses the figure of a pivot or the list, and sends a link tha
 test('an analyst of more days than stand side by side is told so, and gets a list', async () => {
   const { page, faults } = await open(HASH.replace('MONTH', 'DAY'));
   await page.getByText(/^\d+ days are too many for columns of their own: 60 are the most\. So this is a list\.$/).waitFor();
-  expect((await titles(page)).slice(0, 2)).toEqual(['Day', 'Designation']);
+  expect((await titles(page)).slice(0, 2)).toEqual(['Day', 'Fund']);
   expect(faults).toEqual([]);
   await page.context().close();
 });

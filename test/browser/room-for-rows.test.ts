@@ -97,7 +97,7 @@ describe('an analyst sees rows', () => {
     const { page, faults } = await open('#reports/designations?compare=before');
     const [before, high] = [await countRows(page), await heightOf(page, '.cards')];
     expect(await page.locator('.card').first().locator('dd').innerText()).toMatch(
-      /^[\d,.]+\npending included\nbefore: [\d,.]+\n[+-][\d,.]+ \([+-]\d+\.\d%\)$/,
+      /^[\d,.]+\npending included\nThe period before: [\d,.]+\n[+-][\d,.]+ \([+-]\d+\.\d%\)$/,
     );
     await page.locator('.table-frame').evaluate((frame: { scrollTop: number }) => void (frame.scrollTop = 60));
     await until(async () => (await heightOf(page, '.cards')) < 30);
@@ -206,7 +206,7 @@ test('an analyst reads whole names before amounts of zero, keeps the first colum
   const [frame, box, first] = [
     (await page.locator('.table-frame').boundingBox())!,
     (await added.boundingBox())!,
-    (await page.getByRole('columnheader', { name: 'Designation' }).boundingBox())!,
+    (await page.getByRole('columnheader', { name: 'Fund', exact: true }).boundingBox())!,
   ];
   expect(box.x + box.width).toBeLessThanOrEqual(frame.x + frame.width + 1);
   expect(Math.round(first.x - frame.x)).toBe(1);
@@ -218,10 +218,10 @@ test('an analyst reads whole names before amounts of zero, keeps the first colum
 describe('an analyst who works on the rows', () => {
   test('gets the largest amounts first, and names from A on', async () => {
     const { page, faults } = await open('#reports/designations?period=all-time');
-    const heads = (name: string) => page.getByRole('columnheader', { name });
+    const heads = (name: string) => page.getByRole('columnheader', { name, exact: true });
     await heads('To this fund').getByRole('button').click();
     await page.locator('[data-row="0"]').getByText('120.00').first().waitFor();
-    await heads('Designation').getByRole('button').click();
+    await heads('Fund').getByRole('button').click();
     await page.locator('[data-row="0"]').getByText('Fund 1', { exact: true }).waitFor();
     expect(faults).toEqual([]);
     await page.context().close();
@@ -260,23 +260,52 @@ describe('an analyst who works on the rows', () => {
     const item = (title: string) => menu.getByRole('listitem').filter({ has: page.getByLabel(title, { exact: true }) });
     await item('To this fund').locator('.drag-handle').hover();
     await page.mouse.down();
-    await item('Designation').locator('.drag-handle').hover();
+    await item('Fund').locator('.drag-handle').hover();
     await page.mouse.up();
     expect((await titles())[0]).toBe('To this fund');
     // Downward the browser sees the dragged item leave its place, and the pointer may leave the handle.
     await item('To this fund').locator('.drag-handle').hover();
     await page.mouse.down();
-    for (const title of ['Designation', 'Fund number', 'Gifts']) await item(title).getByText(title, { exact: true }).hover();
+    for (const title of ['Fund', 'Fund number', 'Gifts']) await item(title).getByText(title, { exact: true }).hover();
     await page.mouse.up();
-    const dragged = ['Designation', 'Fund number', 'Gifts', 'To this fund'];
+    const dragged = ['Fund', 'Fund number', 'Gifts', 'To this fund'];
     expect((await titles()).slice(0, 4)).toEqual(dragged);
-    for (const title of ['Designation', 'To this fund', 'Fund number']) await item(title).locator('.drag-handle').hover();
+    for (const title of ['Fund', 'To this fund', 'Fund number']) await item(title).locator('.drag-handle').hover();
     expect((await titles()).slice(0, 4)).toEqual(dragged);
     await menu.getByLabel('Find a column').fill('fund number');
     expect(await menu.getByRole('checkbox').count()).toBe(1);
     await menu.getByRole('button', { name: 'Move Fund number up' }).press('Enter');
-    expect((await titles()).slice(0, 4)).toEqual(['Fund number', 'Designation', 'Gifts', 'To this fund']);
+    expect((await titles()).slice(0, 4)).toEqual(['Fund number', 'Fund', 'Gifts', 'To this fund']);
     expect(faults).toEqual([]);
     await page.context().close();
   });
+});
+
+test.each([
+  ['largest', ['Gift date', 'Gift', 'Whole gift', 'Fees']],
+  ['gifts', ['Deposit date', 'Gift date', 'To this fund', 'Whole gift']],
+])('an analyst sees the amounts of %s with their total, without scrolling', async (report, first) => {
+  const { page, faults } = await open(`#reports/${report}?period=2024-04-01..2024-05-31`);
+  expect((await page.locator('.table-names .column-sort').allInnerTexts()).slice(0, 4)).toEqual(first);
+  const place = first.findIndex((title) => title === 'To this fund' || title === 'Whole gift');
+  const frame = (await page.locator('.table-edges').boundingBox())!;
+  for (const row of ['.table-totals', '[data-row="0"]']) {
+    const cell = page.locator(`${row} [role=cell]`).nth(place);
+    expect(await cell.innerText()).toMatch(/^[\d,]+\.\d\d$/);
+    const box = (await cell.boundingBox())!;
+    expect([
+      box.x + box.width <= frame.x + frame.width,
+      await page.evaluate(`getComputedStyle(document.querySelector('${row}').children[${place}]).textAlign`),
+    ]).toEqual([true, 'right']);
+  }
+  if (report === 'largest') {
+    expect(await page.locator('.card dt').allInnerTexts()).toEqual([
+      ...['Received, all gifts', 'Of which pending, all gifts', 'Fees, all gifts', 'Net, all gifts', 'All gifts'],
+    ]);
+    // 60 gifts of 1.50 to 60.50 came in, and the table has the 50 largest.
+    expect(await page.locator('.card strong').first().innerText()).toBe('1,860.00');
+    expect(await page.locator('.table-totals [role=cell]').nth(place).innerText()).toBe('1,800.00');
+  }
+  expect(faults).toEqual([]);
+  await page.context().close();
 });

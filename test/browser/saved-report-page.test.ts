@@ -85,20 +85,16 @@ test('a saved report opens under its title, is marked in the menu, takes changes
   await saveAs(page, 'Save', 'Funds for the board');
   await heading(page, 'Funds for the board').waitFor();
   const update = page.getByRole('button', { name: 'Update', exact: true });
-  expect([await isMarked(page, 'Funds for the board'), await isMarked(page, 'Designations'), await update.isEnabled()]).toEqual([
+  expect([await isMarked(page, 'Funds for the board'), await isMarked(page, 'Funds'), await update.isEnabled()]).toEqual([
     true,
     false,
     false,
   ]);
-  await menuItem(page, 'Designations').click();
-  await heading(page, 'Designations').waitFor();
-  expect([await isMarked(page, 'Funds for the board'), await isMarked(page, 'Designations'), await update.count()]).toEqual([
-    false,
-    true,
-    0,
-  ]);
+  await menuItem(page, 'Funds').click();
+  await heading(page, 'Funds').waitFor();
+  expect([await isMarked(page, 'Funds for the board'), await isMarked(page, 'Funds'), await update.count()]).toEqual([false, true, 0]);
   await menuItem(page, 'Funds for the board').click();
-  await page.getByText('Designations. How much did each fund receive?').waitFor();
+  await page.getByText('Funds. How much did each fund receive?').waitFor();
   // It stays open over a reload, and while its choices change.
   await page.reload();
   await heading(page, 'Funds for the board').waitFor();
@@ -107,18 +103,25 @@ test('a saved report opens under its title, is marked in the menu, takes changes
   await page.getByRole('option', { name: 'left out' }).click();
   await page.evaluate(`location.hash = location.hash.replace('2024-05-01', '2024-04-01')`);
   await received(page, '90.00');
-  await page.getByText('Designations. The choices differ from those that were saved.').waitFor();
+  await page.getByText('Funds. The choices differ from those that were saved.').waitFor();
   await page.screenshot({ path: 'coverage/saved-report.png' });
   expect(await fileOf('funds-for-the-board')).toEqual(['50.00']);
   await update.click();
   await page.getByRole('status').filter({ hasText: 'Updated “Funds for the board”.' }).waitFor();
-  await page.getByText('Designations. How much did each fund receive?').waitFor();
+  await page.getByText('Funds. How much did each fund receive?').waitFor();
   expect([await update.isEnabled(), await fileOf('funds-for-the-board')]).toEqual([false, ['90.00']]);
 
   await saveAs(page, 'Save as', 'Funds of spring');
   await heading(page, 'Funds of spring').waitFor();
   expect([await isMarked(page, 'Funds of spring'), await isMarked(page, 'Funds for the board')]).toEqual([true, false]);
   expect(await fileOf('funds-of-spring')).toEqual(['90.00']);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy link' }).click();
+  await page.getByText('The link is copied.').waitFor();
+  const colleague = await open(new URL(await page.evaluate<string>('navigator.clipboard.readText()')).hash);
+  await heading(colleague.page, 'Funds of spring').waitFor();
+  expect(colleague.faults).toEqual([]);
+  await colleague.page.context().close();
   expect(faults).toEqual([]);
   await page.context().close();
 });
@@ -161,7 +164,7 @@ test('deleting names the title, in red', async () => {
 test.each([
   ['the list of all', '#saved/', 'Saved reports', 'query SavedReports'],
   ['the one of a link', '#saved/lasting', 'Lasting', 'query SavedReports'],
-  ['a report', MAY, 'Designations', 'query Designations'],
+  ['a report', MAY, 'Funds', 'query Funds'],
 ])('a failure of %s stands once, and Try again mends it', async (_what, hash, title, operation) => {
   const first = await open(MAY);
   await saveAs(first.page, 'Save', 'Lasting').catch(() => undefined);
@@ -238,7 +241,7 @@ test('an analyst never replaces unasked what a colleague saved while the report 
 
 test.each([
   ['is another report', '#reports/deposits?period=2024-05-01..2024-05-31&saved=race', 'Money received', 'race'],
-  ['is gone', `${MAY}&saved=never`, 'Designations', 'never'],
+  ['is gone', `${MAY}&saved=never`, 'Funds', 'never'],
 ])('a link with the name of a saved report that %s opens its choices and says so', async (_what, hash, title, name) => {
   const { page, faults } = await open(MAY);
   await saveAs(page, 'Save', 'Race').catch(() => undefined);
@@ -272,7 +275,7 @@ test('an answer that comes late leaves the analyst where they went meanwhile', a
   await page.goBack();
   await heading(page, 'Slow').waitFor();
   await received(page, '90.00');
-  await page.getByText('Designations. How much did each fund receive?').waitFor();
+  await page.getByText('Funds. How much did each fund receive?').waitFor();
   expect(faults).toEqual([]);
   await page.context().close();
 });
@@ -280,8 +283,8 @@ test('an answer that comes late leaves the analyst where they went meanwhile', a
 test('a saved report opens as it is now, from the menu and from the list, and is one step of the history', async () => {
   const { page, faults } = await open(MAY);
   await saveAs(page, 'Save', 'Fresh');
-  await menuItem(page, 'Designations').click();
-  await heading(page, 'Designations').waitFor();
+  await menuItem(page, 'Funds').click();
+  await heading(page, 'Funds').waitFor();
   await saveElsewhere('fresh', '2024-04-01');
   await menuItem(page, 'Fresh').click();
   await heading(page, 'Fresh').waitFor();
@@ -291,7 +294,7 @@ test('a saved report opens as it is now, from the menu and from the list, and is
   await received(page, '90.00');
   expect(await page.evaluate('history.length')).toBe(steps);
   await page.goBack();
-  await heading(page, 'Designations').waitFor();
+  await heading(page, 'Funds').waitFor();
   await menuItem(page, 'All saved reports').click();
   const button = page.getByRole('button', { name: 'Open fresh' });
   await button.waitFor();
@@ -332,7 +335,7 @@ test('an analyst reads why Update failed until they go on, also when the report 
   await beginWith(page, '2024-04-01', '90.00');
   await gateway.database.client.query(`DELETE FROM saved_report WHERE name = 'doomed'`);
   await updateButton(page).click();
-  await heading(page, 'Designations').waitFor();
+  await heading(page, 'Funds').waitFor();
   await nextFrame(page);
   const fault = alert(page, 'there is no doomed');
   expect(await fault.count()).toBe(1);
@@ -364,7 +367,7 @@ test('the titles of saved reports leave the page with the right to read them', a
   await gateway.services.users.changeGrants(as.name, as.username, { verb: 'revoke', privileges: [REPORT_PRIVILEGE] });
   await page.evaluate(`window.dispatchEvent(new Event('focus'))`);
   await menuItem(page, 'All saved reports').waitFor({ state: 'detached' });
-  await heading(page, 'Designations').waitFor();
+  await heading(page, 'Funds').waitFor();
   await goHome(page);
   await page.getByText('Saved reports may show donors, which you may not read.').waitFor();
   expect(await page.getByText('Hidden').count()).toBe(0);

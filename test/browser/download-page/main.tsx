@@ -18,7 +18,7 @@ const query = `query ($startDate: LocalDate!, $endDate: LocalDate!) {
 }`;
 const columns: readonly TableColumn[] = [
   { id: 'deposit_date', title: 'Deposit date', kind: 'date', adds: false },
-  { id: 'designation', title: 'Designation', kind: 'text', adds: false },
+  { id: 'designation', title: 'Fund', kind: 'text', adds: false },
   { id: 'allocation_amount', title: 'To this fund', kind: 'money', adds: true },
 ];
 

@@ -46,8 +46,7 @@ function FilledSheet(props: FilledProps) {
   const chart = useMemo(() => toChart(figures, plan), [figures, plan]);
   const { format } = createCellFormat(navigator.languages);
   const { number, recordedAt } = figures.version;
-  const isPast = plan.choices.state !== '';
-  const books = `${describeBooks(number, isPast)} ${isPast ? 'It is' : 'They are'} of ${format(recordedAt, 'instant', timeZone)}.`;
+  const books = `${describeBooks(number, plan.choices.state !== '')} They are of ${format(recordedAt, 'instant', timeZone)}.`;
   const [whose = '', ...others] = toPrintLines(plan, organization);
   return (
     <div ref={place} className="board">
@@ -195,14 +194,14 @@ function Figures({ now, plan, timeZone, figures, chart, isLinked = false }: Figu
       )}
       <p className="board-notes">
         Year before: {beforeDates}.{' '}
-        {endsBefore && 'This state of the books was recorded before the period was over, so that what came later is in no figure. '}
+        {endsBefore && 'This version of the books was recorded before the period was over, so that what came later is in no figure. '}
         {budget && (
           <>
             Budget to date: a twelfth of the year for each month, and for a month that is not over by its days.{' '}
             {endDate > now.today && 'The period is not over yet, and the budget is that of its last day. '}A fund without a budget differs
             by all that it received. The budget is number {format(budget.number, 'count')}, saved
             {budget.savedBy !== null && ` by ${budget.savedBy}`} on {format(budget.savedAt, 'instant', timeZone)}
-            {choices.state !== '' && ', and not one of the state of the books'}.
+            {choices.state !== '' && ', and not one of this version of the books'}.
           </>
         )}
       </p>

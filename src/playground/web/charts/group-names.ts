@@ -14,7 +14,7 @@ export interface GroupName {
   readonly marks: readonly string[];
 }
 
-export const DESIGNATION: GroupName = { word: 'designation', keys: ['key.designation'], marks: ['key.designationId'] };
+export const DESIGNATION: GroupName = { word: 'fund', keys: ['key.designation'], marks: ['key.designationId'] };
 export const DONOR: GroupName = { word: 'donor', keys: ['key.donorFirstName', 'key.donorLastName'], marks: ['key.donorId', 'key.city'] };
 const named: readonly GroupName[] = [DESIGNATION, DONOR];
 

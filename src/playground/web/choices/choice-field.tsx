@@ -8,6 +8,9 @@ interface ChoiceFieldProps<Name extends string> {
   readonly onChange: (name: Name) => void;
 }
 
+/** A choice as it stands alone. In a sentence it begins with a small letter. */
+const toSentenceCase = (title: string): string => title.charAt(0).toUpperCase() + title.slice(1);
+
 /** One choice of a few, by mouse or keyboard. */
 export function ChoiceField<Name extends string>({ label, choices, value, onChange }: ChoiceFieldProps<Name>) {
   return (
@@ -21,7 +24,7 @@ export function ChoiceField<Name extends string>({ label, choices, value, onChan
         <ListBox className="menu">
           {(Object.entries(choices) as [Name, string][]).map(([name, title]) => (
             <ListBoxItem key={name} id={name} className="menu-item">
-              {title}
+              {toSentenceCase(title)}
             </ListBoxItem>
           ))}
         </ListBox>

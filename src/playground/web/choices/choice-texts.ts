@@ -1,7 +1,16 @@
 import { isPeriodName } from '../../../values/periods';
 import { createCellFormat } from '../values/cell-format';
-import { describeComparison, presets, titleOfCompared, type ComparedPeriod, type Period } from '../values/periods';
+import {
+  describeComparison,
+  findWholeMonths,
+  presets,
+  titleOfCompared,
+  toMidSentence,
+  type ComparedPeriod,
+  type Period,
+} from '../values/periods';
 import { toTitle } from '../values/saved-names';
+import type { ColumnKind } from '../values/table-types';
 import { isVersion } from '../values/states';
 import { defaultChoices, type ReportChoices } from './report-choices';
 import {
@@ -27,7 +36,7 @@ export const filterTitles: Readonly<Record<FilterName, string>> = {
   paymentTypes: 'Payment type',
   accountTypes: 'Account type',
   statuses: 'Gift status',
-  state: 'State of the books',
+  state: 'Version of the books',
   since: 'Changed since',
 };
 
@@ -81,13 +90,13 @@ export function toConditions(choices: ReportChoices, nameOf: Names['nameOf'], wr
       ? []
       : [{ id: 'amount', text: `Whole gift: ${amount}`, without: { ...choices, amountMin: '', amountMax: '' } }]),
     ...words,
-    ...(state === '' ? [] : [{ id: 'state', text: `Books: ${describeState(state, write)}`, without: { ...choices, state: '' } }]),
+    ...(state === '' ? [] : [{ id: 'state', text: `Books: at ${describeState(state, write)}`, without: { ...choices, state: '' } }]),
   ];
 }
 
-/** A state of the books in words. */
+/** A version of the books in words. */
 export const describeState = (state: string, write: typeof writeValue): string =>
-  isVersion(state) ? `after change ${state}` : `at the end of ${write(state, 'date')}`;
+  isVersion(state) ? `version ${state}` : `the end of ${write(state, 'date')}`;
 
 /** The period of some choices in words, such as “Last month”, or its two dates. */
 const toPeriodText = ({ period }: ReportChoices): string => (isPeriodName(period) ? presets[period].title : period.replace('..', ' to '));
@@ -113,7 +122,7 @@ export function proposeTitle(choices: ReportChoices, nameOf: Names['nameOf']): s
     ...(differs('dateBasis') ? [`by ${dateBases[choices.dateBasis]}`] : []),
     ...(differs('pending') ? [`pending ${pendingChoices[choices.pending]}`] : []),
     ...(differs('splitBy') ? [`by ${groupTitles[choices.splitBy]}`] : []),
-    ...(differs('compare') ? [`against ${describeComparison(choices.compare)}`] : []),
+    ...(differs('compare') ? [`against ${toMidSentence(describeComparison(choices.compare))}`] : []),
     ...(differs('limit') ? [String(choices.limit)] : []),
     ...(differs('addresses') ? ['with addresses'] : []),
     ...(differs('donorNames') ? ['with names'] : []),
@@ -165,6 +174,16 @@ function toSpan({ startDate, endDate }: Period): string {
   const year = startDate.slice(0, 4);
   if (startDate === `${year}-01-01` && endDate === `${year}-12-31`) return `in ${year}`;
   return `from ${writeValue(startDate, 'date')} to ${writeValue(endDate, 'date')}`;
+}
+
+/** Parts of time that are known by a name of their own, by how many months they have. */
+const spanKinds: Readonly<Record<number, ColumnKind>> = { 1: 'month', 3: 'quarter', 12: 'year' };
+
+/** Two dates in as few words as they need, such as “2025”, “Oct 2025” or “Nov 16, 2026 – Nov 22, 2026”. */
+export function nameSpan(dates: { readonly startDate: string; readonly endDate: string }): string {
+  const kind = spanKinds[findWholeMonths(dates) ?? 0];
+  const { format } = createCellFormat(navigator.languages);
+  return kind ? format(dates.startDate, kind) : `${format(dates.startDate, 'date')} – ${format(dates.endDate, 'date')}`;
 }
 
 /**
@@ -234,7 +253,7 @@ export function toPrintLines({ choices, period, compared, currency }: PlannedPer
 /** Says which books a program gets that fetches a report, and in which way its figures differ from this page's; a sentence each. */
 export function describeFetched({ choices, compared }: PlannedPeriods): string[] {
   return [
-    ...(choices.state === '' ? [] : [`The books are those ${describeState(choices.state, writeValue)}, whenever somebody asks.`]),
+    ...(choices.state === '' ? [] : [`The books are those at ${describeState(choices.state, writeValue)}, whenever somebody asks.`]),
     ...(definitionOf(choices.report).isSheet
       ? ['This page is a sheet. Programs get what each fund received in the period.']
       : compared && !donorChoiceOf(choices.who).isCompared

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef } from 'react';
 import { toArrangement, type KeptView } from '../rows/filter-text';
 import type { TableColumn } from '../values/table-types';
 import { isViewParameter, readView, toViewParameters, type ViewParameters } from '../tables/view-link';
-import { toAddress, type ReportChoices } from './report-choices';
+import { toAddress, toSavedParameter, type ReportChoices } from './report-choices';
 
 /** The parameters in the address of a report that are about the rows of its table; undefined without one. */
 export function readViewParameters(hash: string): ViewParameters | undefined {
@@ -11,10 +11,10 @@ export function readViewParameters(hash: string): ViewParameters | undefined {
   return found.length > 0 ? found : undefined;
 }
 
-/** The address of a report whose table shows these rows. */
-export function toViewAddress(choices: ReportChoices, columns: readonly TableColumn[], view: KeptView): string {
+/** The address of a report whose table shows these rows, under the name of the saved report that is open. */
+export function toViewAddress(choices: ReportChoices, columns: readonly TableColumn[], view: KeptView, saved: string | undefined): string {
   const parameters = toViewParameters(toArrangement(columns, view, navigator.languages), view.shape);
-  const address = toAddress(choices);
+  const address = toAddress(choices, toSavedParameter(saved));
   if (parameters.length === 0) return address;
   return `${address}${address.includes('?') ? '&' : '?'}${new URLSearchParams(parameters.map(([name, value]) => [name, value])).toString()}`;
 }

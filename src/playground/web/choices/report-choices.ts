@@ -143,6 +143,9 @@ export function carryChoices(report: ReportId, from: ReportChoices | undefined):
 const PREFIX = '#reports/';
 /** The parameter of an address that names the saved report which its choices came from. It is none of the choices. */
 export const SAVED_PARAMETER = 'saved';
+/** The parameter for a saved report of this name; none without one. */
+export const toSavedParameter = (name: string | undefined): URLSearchParams =>
+  new URLSearchParams(name === undefined ? {} : { [SAVED_PARAMETER]: name });
 const AMOUNT = /^(?!-0\.00$)-?(0|[1-9]\d{0,11})\.\d\d$/;
 /** An id is exact as a number up to 2^53 − 1, which is the largest one of the gateway. */
 const isId = (text: string): boolean => /^\d+$/.test(text) && Number.isSafeInteger(Number(text));

@@ -53,7 +53,7 @@ export const groupTitles: Readonly<Record<GroupBy | 'NONE', string>> = {
   DEPOSIT: 'Deposit',
   TRANSACTION: 'Gift',
   DEPOSIT_STATUS: 'Status of the deposit',
-  DESIGNATION: 'Designation',
+  DESIGNATION: 'Fund',
   STATUS: 'Gift status',
   ACCOUNT_TYPE: 'Account type',
   PAYMENT_TYPE: 'Payment type',
@@ -146,7 +146,7 @@ export const reportDefinitions = {
     opens: 'deposit',
   },
   designations: {
-    title: 'Designations',
+    title: 'Funds',
     answers: 'How much did each fund receive?',
     grain: 'a fund with its own shares of the gifts',
     rows: 'groups',
@@ -265,7 +265,7 @@ export const reportDefinitions = {
   history: {
     title: 'History of the books',
     answers: 'When did the books change, and by what?',
-    grain: 'a change of the books',
+    grain: 'a version of the books',
     rows: 'versions',
     groupBy: [],
     filters: [],

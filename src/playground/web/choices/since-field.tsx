@@ -19,7 +19,7 @@ interface SinceFieldProps {
   readonly onChange: (choices: ReportChoices) => void;
 }
 
-/** Asks for the state that changes begin with: that of a file that the person took, of a day's end, or after a change. */
+/** Asks for the version that changes begin with: that of a file that the person took, of a day's end, or one by its number. */
 export function SinceField({ provision, choices, today, timeZone, onChange }: SinceFieldProps) {
   const [files, setFiles] = useState<readonly TakenFile[]>();
   const [closes, setCloses] = useState<readonly Close[]>([]);
@@ -141,7 +141,7 @@ function toTakenFiles(receipts: readonly Receipt[], earliest: number, timeZone: 
       id,
       name: isOfGifts ? `${range}, by gift date` : range,
       about: [
-        `${format(startedAt, 'instant', timeZone)} (${timeZone}), after change ${format(dataVersion, 'count')}`,
+        `${format(startedAt, 'instant', timeZone)} (${timeZone}), version ${format(dataVersion, 'count')}`,
         toReport(operation),
         ...(isNarrowed ? ['narrowed by filters, which are not kept'] : []),
       ].join(' · '),

@@ -10,9 +10,9 @@ interface StateFieldProps {
   readonly onChange: (state: string) => void;
 }
 
-const ADVICE = 'Write a day before today, or the number of a change as “History of the books” has it.';
+const ADVICE = 'Write a day before today, or the number of a version as “History of the books” has it.';
 
-/** Asks for a state that the books had: that of a day's end, or that after a change. Without both it is the newest one. */
+/** Asks for a version of the books: that of a day's end, or one by its number. Without both it is the newest one. */
 export function StateField({ title, today, state, onChange }: StateFieldProps) {
   const [problem, setProblem] = useState('');
   const day = useRef<HTMLInputElement>(null);
@@ -39,7 +39,7 @@ export function StateField({ title, today, state, onChange }: StateFieldProps) {
         <input ref={day} id={`${id}day`} type="date" defaultValue={isVersion(state) ? '' : state} />
       </div>
       <div className="choice">
-        <label htmlFor={`${id}version`}>or after change</label>
+        <label htmlFor={`${id}version`}>or version</label>
         <input
           ref={version}
           id={`${id}version`}

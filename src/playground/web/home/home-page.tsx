@@ -161,7 +161,7 @@ function Figures({ days, timeZone, readsDonors, currency, figures }: FiguresProp
             <dd>
               <a href={linkTo('history')}>{format(dataVersion.recordedAt, 'instant', timeZone)}</a>
               <span>
-                Change {format(dataVersion.number, 'count')}, {toWord(dataVersion.cause).toLowerCase()}: {describeChange(dataVersion)}
+                Version {format(dataVersion.number, 'count')}, {toWord(dataVersion.cause).toLowerCase()}: {describeChange(dataVersion)}
               </span>
               <span>{closedThrough ? `Closed through ${format(closedThrough, 'date')}` : 'No month is closed'}</span>
             </dd>

@@ -49,7 +49,7 @@ const toStep = (title: string, changes: number | undefined, { transactions, byTr
 /** The steps of a bridge: the earlier figures, what each class adds, and the later figures. */
 function toSteps({ choices, bridge: { before, after, classes } }: BridgeProps): Step[] {
   const { format } = createCellFormat(navigator.languages);
-  const state = (version: number | undefined): string => `after change ${format(version ?? 0, 'count')}`;
+  const state = (version: number | undefined): string => `at version ${format(version ?? 0, 'count')}`;
   return [
     toStep(`As it was ${state(before.dataVersion?.number)}`, undefined, before.all),
     ...classes.map(({ class: name, changes, effect }) => toStep(classTitles[name], changes, effect)),
@@ -108,7 +108,7 @@ export function BridgeTable({ choices, bridge }: BridgeProps) {
   );
 }
 
-/** The bridge in one line, such as “As it was after change 3: 216,867.82; Added: +150.00”, for a print. */
+/** The bridge in one line, such as “As it was at version 3: 216,867.82; Added: +150.00”, for a print. */
 export const describeBridge = (props: BridgeProps): string =>
   toSteps(props)
     .map((step) => `${step.title}: ${writeValue(step, props.choices)}`)

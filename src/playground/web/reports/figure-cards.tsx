@@ -1,9 +1,9 @@
 import { createCellFormat } from '../values/cell-format';
-import { toPercentage } from '../values/exact-decimal';
+import { subtract, toPercentage } from '../values/exact-decimal';
 import type { ColumnKind } from '../values/table-types';
 import { describeBasis, describePeriod } from '../choices/choice-texts';
-import { findDates, titleOfCompared, type Comparison } from '../values/periods';
-import { definitionOf, donorChoiceOf, type PendingChoice } from '../choices/report-definitions';
+import { titleOfCompared, toMidSentence } from '../values/periods';
+import { definitionOf, type PendingChoice } from '../choices/report-definitions';
 import { isOfDonor } from './donor-lines';
 import type { Change, Figures, ReportFigures } from './report-figures';
 import type { ReportPlan } from './use-report';
@@ -14,9 +14,6 @@ interface FigureCardsProps {
   readonly isBrief: boolean;
 }
 
-const NO_COMPARED_ROWS =
-  'The rows are not compared, because the two periods do not have the same days and weeks. Divide the report by another choice, or compare whole months.';
-
 interface Card {
   readonly title: string;
   readonly value: string | number | null;
@@ -25,13 +22,14 @@ interface Card {
   readonly isCost?: boolean;
   readonly note?: string | undefined;
   readonly before?: string | number | null | undefined;
-  readonly change?: Change | null | undefined;
+  readonly change?: Pick<Change, 'difference'> | null | undefined;
 }
 
 /** Shows the totals of a report, large, each with what it counts. Every gift is counted once. They are a line high while they are brief. */
 export function FigureCards({ plan, figures, isBrief }: FigureCardsProps) {
   const { format, sign } = createCellFormat(navigator.languages, plan.currency);
-  const then = placeOfCompared(plan.choices.compare);
+  const { wholeCompared } = plan;
+  const then = wholeCompared === undefined ? titleOfCompared(plan.choices.compare) : `All of ${wholeCompared}`;
   return (
     <section className="cards" aria-label="Totals">
       <dl data-brief={isBrief ? '' : undefined}>
@@ -49,6 +47,7 @@ export function FigureCards({ plan, figures, isBrief }: FigureCardsProps) {
               {change && (
                 <span>
                   {sign(change.difference, kind)} ({sign(toPercentage(String(change.difference), String(before), 1) ?? null, 'percent')})
+                  {wholeCompared !== undefined && ' so far'}
                 </span>
               )}
             </dd>
@@ -59,26 +58,20 @@ export function FigureCards({ plan, figures, isBrief }: FigureCardsProps) {
   );
 }
 
-const placeOfCompared = (comparison: Comparison): string =>
-  comparison === 'before' ? 'before' : comparison === 'last-year' ? 'last year' : 'other period';
-
 /** The sentences that the reader of the figures must know; empty where there are none. */
-export function describeNotes({ choices, compared, comparesRows, ...plan }: ReportPlan, { all }: ReportFigures): string {
+export function describeNotes(plan: ReportPlan, figures: ReportFigures): string {
+  const { choices, compared } = plan;
+  const { all } = figures;
   const { format } = createCellFormat(navigator.languages);
   const received = choices.funds.length > 0 ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received';
-  // Dates that somebody chose need no advice, and neither do donors of two periods: of fewer days they would be others.
-  const isAdvised = !findDates(choices.compare) && !donorChoiceOf(choices.who).isCompared;
-  const isUnderWay = compared !== undefined && isAdvised && (plan.period.endDate ?? '') > plan.today;
   return [
-    ...(choices.limit > 0 && all.transactions > choices.limit
+    ...(hasOtherGifts(plan, figures)
       ? [
           `The figures are of all ${format(all.transactions, 'count')} gifts. The rows are the ${format(choices.limit, 'count')} largest of them.`,
         ]
       : []),
     ...(compared ? [`${titleOfCompared(choices.compare)}: ${describePeriod(choices, compared)}.`] : []),
-    ...(compared && !comparesRows ? [NO_COMPARED_ROWS] : []),
     ...(choices.compare !== 'off' && !compared ? ['All time has no period before it to compare with.'] : []),
-    ...(isUnderWay ? ['This period is not over yet. Compare a period “to date” to compare as many days.'] : []),
     ...describeBasis(choices),
     ...(choices.pending === 'WITHOUT' ? ['Pending deposits are left out.'] : []),
     ...(all.splitTransactions > 0
@@ -89,19 +82,33 @@ export function describeNotes({ choices, compared, comparesRows, ...plan }: Repo
   ].join(' ');
 }
 
-function toCards({ choices, compared }: ReportPlan, { all: own, pending, compared: other, change: changed }: ReportFigures): Card[] {
+/** The cards of a report. Those beside rows of the largest gifts say that they are of all gifts. */
+function toCards(plan: ReportPlan, figures: ReportFigures): Card[] {
+  const cards = toOwnCards(plan, figures);
+  if (!hasOtherGifts(plan, figures)) return cards;
+  return cards.map((card) => ({ ...card, title: card.title === GIFTS ? 'All gifts' : `${card.title}, all gifts` }));
+}
+
+/** True where the rows are some of the gifts, and the figures are of all. */
+const hasOtherGifts = ({ choices: { limit } }: ReportPlan, { all }: ReportFigures): boolean => limit > 0 && all.transactions > limit;
+
+const GIFTS = 'Gifts';
+
+function toOwnCards({ choices, compared }: ReportPlan, { all: own, pending, compared: other, change: changed }: ReportFigures): Card[] {
   // Those who have not given since have figures in the other period alone.
   const lapsed = choices.who === 'lapsed' ? other?.all : undefined;
   const [all, change] = lapsed ? [lapsed, undefined] : [own, changed];
   const before = <Value,>(read: (figures: Figures) => Value): Value | undefined =>
     compared && other && !lapsed ? read(other.all) : undefined;
   const isShare = choices.funds.length > 0;
-  const pendingNote = joinNotes(pendingNotes[choices.pending], lapsed ? placeOfCompared(choices.compare) : undefined);
+  const isByNet = definitionOf(choices.report).leads === 'net';
+  const pendingNote = joinNotes(pendingNotes[choices.pending], lapsed ? toMidSentence(titleOfCompared(choices.compare)) : undefined);
   const received: Card = {
     title: isShare ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received',
     value: all.byTransaction.amount,
     kind: 'money',
-    note: isShare ? 'to all funds' : pendingNote,
+    // The bank has what is left after the fees.
+    note: isShare ? 'to all funds' : isByNet ? 'before fees' : pendingNote,
     before: before(({ byTransaction }) => byTransaction.amount),
     change: change?.amountByTransaction,
   };
@@ -118,13 +125,12 @@ function toCards({ choices, compared }: ReportPlan, { all: own, pending, compare
     ? { title: 'Of which pending', value: pending.byAllocation.amount, kind: 'money', note: noteUnknown(pending) }
     : { title: 'Of which pending', value: pending.byTransaction.amount, kind: 'money' };
   const ofGifts = isShare ? ' of the whole gifts' : '';
-  const isByNet = definitionOf(choices.report).leads === 'net';
   const net: Card = {
     title: `Net${ofGifts}`,
     value: all.byTransaction.netAmount,
     kind: 'money',
     isCost: true,
-    note: isByNet ? pendingNote : undefined,
+    note: isByNet ? (choices.pending === 'WITHOUT' ? 'at the bank' : pendingNote) : undefined,
     before: before(({ byTransaction }) => byTransaction.netAmount),
     change: change?.netAmountByTransaction,
   };
@@ -139,10 +145,11 @@ function toCards({ choices, compared }: ReportPlan, { all: own, pending, compare
       kind: 'money',
       isCost: true,
       before: before(({ byTransaction }) => byTransaction.feeAmount),
+      change: change && other && toChange(all.byTransaction.feeAmount, other.all.byTransaction.feeAmount),
     },
     ...(isByNet ? [] : [net]),
     {
-      title: 'Gifts',
+      title: GIFTS,
       value: all.transactions,
       kind: 'count',
       note: `in ${createCellFormat(navigator.languages).format(all.deposits, 'count')} ${all.deposits === 1 ? 'deposit' : 'deposits'}`,
@@ -152,9 +159,12 @@ function toCards({ choices, compared }: ReportPlan, { all: own, pending, compare
   ];
 }
 
+/** The change of a figure that the gateway compares in no field of its own. */
+const toChange = (now: string, then: string): Pick<Change, 'difference'> => ({ difference: subtract(now, then) });
+
 const pendingNotes: Readonly<Record<PendingChoice, string>> = {
   WITH: 'pending included',
-  WITHOUT: 'at the bank',
+  WITHOUT: 'pending left out',
   ONLY: 'not at the bank yet',
 };
 

@@ -110,13 +110,15 @@ export function describeChanges(late: LateChanges): readonly [string | undefined
   const told = [`The books are closed through ${writeValue(closedThrough, 'date')}.`];
   if (hasLost) told.push('Lines were removed from closed months, or moved out of them or of this report, since those were closed.');
   if (isCut) told.push('The first 1,000 changes since each close were looked through for removals.');
-  if (pruned) told.push(`Removals are not looked for through ${day(pruned)}: the state at that close is no longer kept.`);
+  if (pruned) told.push(`Removals are not looked for through ${day(pruned)}: the version at that close is no longer kept.`);
   if (unsearched && isOfGifts)
     told.push(`Removals are looked for in the first ${String(MAX_SEARCHED)} of the closes that are kept and may have these gifts.`);
   else if (unsearched)
     told.push(`Removals are not looked for through ${day(unsearched)}: the period has more than ${String(MAX_SEARCHED)} closes.`);
   if (since && since !== first)
-    told.push(`What changed is shown since the close through ${day(since)}: the state at the one through ${day(first)} is no longer kept.`);
+    told.push(
+      `What changed is shown since the close through ${day(since)}: the version at the one through ${day(first)} is no longer kept.`,
+    );
   return [gifts === 0 ? undefined : came, ...told];
 }
 

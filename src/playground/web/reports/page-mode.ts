@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { readViewParameters, withoutView } from '../choices/linked-view';
-import { findUnread, readAddress, SAVED_PARAMETER, toAddress } from '../choices/report-choices';
+import { findUnread, readAddress, SAVED_PARAMETER, toAddress, toSavedParameter } from '../choices/report-choices';
 import type { ViewParameters } from '../tables/view-link';
 import type { OpenChoices } from './saved-choices';
 
@@ -90,7 +90,7 @@ const toHash = (mode: PageMode): string =>
 
 /** The parameters of an address that are none of the choices. */
 const withSaved = ({ unread, saved }: ReportsMode): URLSearchParams =>
-  new URLSearchParams([...(unread ?? []), ...(saved === undefined ? [] : [[SAVED_PARAMETER, saved.name]])]);
+  new URLSearchParams([...(unread ?? []), ...toSavedParameter(saved?.name)]);
 
 /**
  * Turns to another mode, or to the one that a function makes of the present one. `step` is false for one that takes the place of the present

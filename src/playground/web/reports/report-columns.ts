@@ -4,7 +4,7 @@ import { summaryAmounts, summaryCounts, summaryGiftDates, summaryParts, summaryS
 import type { ColumnKind, TableColumn } from '../values/table-types';
 import type { ReportChoices } from '../choices/report-choices';
 import { definitionOf } from '../choices/report-definitions';
-import { titleOfCompared } from '../values/periods';
+import { titleOfCompared, toMidSentence } from '../values/periods';
 
 /** A column of a report. Its id is the path of the value in a row of the answer. */
 export type ReportColumn = TableColumn;
@@ -62,10 +62,10 @@ const contactColumns = (['address1', 'address2', 'address3', 'city', 'state', 'z
 /** True for the id of a column that tells a donor's contact. The city tells namesakes apart, and stands in every report of donors. */
 export const isContact = (id: string): boolean => id !== 'key.city' && contactColumns.some((each) => each.id === id);
 
-/** The columns of lines that are in sight. The amounts are so at a width of 1280. */
+/** The columns of lines that are in sight. The amounts are so at a width of 1280, with their totals. */
 const inSight = [
-  ...(['deposit_date', 'transaction_date', 'donor_first_name', 'donor_last_name', 'donor_id', 'designation'] as const),
-  ...(['allocation_amount', 'amount', 'city', 'designation_id', 'deposit_id', 'deposit_status', 'transaction_id'] as const),
+  ...(['deposit_date', 'transaction_date', 'allocation_amount', 'amount', 'designation', 'donor_first_name', 'donor_last_name'] as const),
+  ...(['donor_id', 'city', 'designation_id', 'deposit_id', 'deposit_status', 'transaction_id'] as const),
 ] satisfies readonly LineName[];
 /** The first of the hidden ones. The others follow in the order of files. */
 const hiddenFirst = [
@@ -91,7 +91,7 @@ const versionColumns: readonly ReportColumn[] = [
   // A column with a value before it is written as yes or no.
   column('isKept', 'Still kept', 'word', {
     before: 'isKept',
-    about: 'Whether the books after the change can be shown. An operator prunes old states.',
+    about: 'Whether the books at this version can be shown. An operator prunes old ones.',
   }),
   column('fileName', 'File', 'text'),
   column('linesAdded', 'Lines added', 'count', { adds: true }),
@@ -99,7 +99,7 @@ const versionColumns: readonly ReportColumn[] = [
   column('linesRemoved', 'Lines removed', 'count', { adds: true }),
   column('lines', 'Lines after it', 'count'),
   column('transactions', 'Gifts after it', 'count'),
-  column('amount', 'Received after it', 'money', { about: 'All gifts in the books after the change, each once.' }),
+  column('amount', 'Received after it', 'money', { about: 'All gifts in the books at this version, each once.' }),
 ];
 
 /** A field of the lines of a change, before and after it in one cell. */
@@ -145,8 +145,11 @@ export function groupingsOf({ report, splitBy }: ReportChoices, mayReadDonors: b
   return groups.flatMap((by) => (by === 'DONOR' ? [by, 'CITY'] : by));
 }
 
-/** The columns of a report in the order of the screen. Ids are the paths of the values in a row of the answer. */
-export function columnsOf(choices: ReportChoices, mayReadDonors: boolean): readonly ReportColumn[] {
+/**
+ * The columns of a report in the order of the screen. Ids are the paths of the values in a row of the answer. `wholeCompared` names the period
+ * that is compared with one that is not over yet.
+ */
+export function columnsOf(choices: ReportChoices, mayReadDonors: boolean, wholeCompared?: string): readonly ReportColumn[] {
   const { rows } = definitionOf(choices.report);
   if (rows === 'versions') return mayReadDonors ? versionColumns : versionColumns.filter(({ id }) => id !== 'fileName');
   if (rows === 'changes') return changeColumns;
@@ -159,8 +162,14 @@ export function columnsOf(choices: ReportChoices, mayReadDonors: boolean): reado
   const { report, who, addresses } = choices;
   // A city stands in its address where there is one.
   const keys = groupings.filter((by) => by !== 'CITY' || addresses === 'WITHOUT').flatMap((by) => keyColumns[by]);
-  const figures = who === 'lapsed' ? lapsedColumns(choices) : figureColumns(choices, groupings);
+  const figures = who === 'lapsed' ? lapsedColumns(choices) : figureColumns(choices, groupings, wholeCompared);
   const dates = definitionOf(report).choosesDonors ? giftDateColumns(choices) : [];
+  // The dates and the id of a gift leave room for its amounts, and for the names of its fund and its donor, at a width of 1280.
+  if (groupings.includes('TRANSACTION')) {
+    const isFirst = (column: ReportColumn): boolean => column === keys[0] || keyColumns.TRANSACTION.includes(column);
+    const others = keys.filter((key) => !isFirst(key));
+    return [...keys.filter(isFirst), ...figures, ...others.filter(({ isCode }) => !isCode), ...others.filter(({ isCode }) => isCode)];
+  }
   return [...keys, ...figures, ...dates, ...(addresses === 'WITH' ? contactColumns : [])];
 }
 
@@ -191,7 +200,7 @@ const figureNames: ReadonlyMap<string, string> = new Map(
 );
 
 /** The figures of a group. A figure adds up over the rows only where no gift, or no deposit, is in two of them. */
-function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[]): readonly ReportColumn[] {
+function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[], wholeCompared: string | undefined): readonly ReportColumn[] {
   const isByFund = groupings.includes('DESIGNATION');
   const isShare = isByFund || choices.funds.length > 0;
   const isByGift = groupings.includes('TRANSACTION');
@@ -208,6 +217,7 @@ function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[]): r
   const money = { adds: !isByFund, ...about };
   const ofGifts = isShare ? ' of the whole gifts' : '';
   const isByNet = definitionOf(choices.report).leads === 'net';
+  const compared = comparedColumns(choices, { isShare, wholeCompared, money });
   const net = column('all.byTransaction.netAmount', `Net${ofGifts}`, 'money', { ...money, isHidden: isShare });
   return [
     ...(isByNet ? [net] : []),
@@ -215,9 +225,9 @@ function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[]): r
     ...(isByDeposit ? [] : [column('all.deposits', 'Deposits', 'count', { adds: wholeDeposits, isHidden: !wholeDeposits })]),
     ...(isShare ? [share] : []),
     ...(isShare ? [column('all.byAllocation.unknown', 'Unknown shares', 'count', { adds: true })] : []),
-    ...(isShare ? comparedColumns(choices, isShare, money) : []),
+    ...(isShare ? compared : []),
     column('all.byTransaction.amount', received, 'money', { ...money, isHidden: isByFund && !isByGift }),
-    ...(isShare ? [] : comparedColumns(choices, isShare, money)),
+    ...(isShare ? [] : compared),
     column('all.byTransaction.feeAmount', `Fees${ofGifts}`, 'money', { ...money, isHidden: isShare }),
     ...(isByNet ? [] : [net]),
     ...pendingColumns(choices, groupings, isShare, money),
@@ -242,8 +252,7 @@ function pendingColumns(
 }
 
 /** The period that a report is compared with, as a part of a title. */
-const ofCompared = ({ compare }: ReportChoices): string =>
-  compare === 'last-year' ? 'last year' : titleOfCompared(compare).replace(/^T/, 't');
+const ofCompared = ({ compare }: ReportChoices): string => toMidSentence(titleOfCompared(compare));
 
 /** The figures of donors who gave in the other period alone. Those of the period itself are all zero. */
 function lapsedColumns(choices: ReportChoices): readonly ReportColumn[] {
@@ -276,13 +285,23 @@ function giftDateColumns(choices: ReportChoices): readonly ReportColumn[] {
   ];
 }
 
-function comparedColumns({ compare }: ReportChoices, isShare: boolean, money: Partial<ReportColumn>): readonly ReportColumn[] {
+interface ComparedOptions {
+  readonly isShare: boolean;
+  readonly wholeCompared: string | undefined;
+  readonly money: Partial<ReportColumn>;
+}
+
+function comparedColumns({ compare, splitBy }: ReportChoices, { isShare, wholeCompared, money }: ComparedOptions): readonly ReportColumn[] {
   if (compare === 'off') return [];
   const [figure, change] = isShare ? ['byAllocation', 'amountByAllocation'] : ['byTransaction', 'amountByTransaction'];
   const adds = isShare ? { adds: true } : money;
+  // A part of time stands beside its own counterpart.
+  const isByTime = timeGroups.some((by) => by === splitBy);
+  const then = wholeCompared === undefined || isByTime ? titleOfCompared(compare) : `All of ${wholeCompared}`;
+  const difference = wholeCompared === undefined ? 'Difference' : 'Difference so far';
   return [
-    column(`compared.all.${figure}.amount`, compare === 'last-year' ? 'Last year' : titleOfCompared(compare), 'money', adds),
-    column(`change.${change}.difference`, 'Difference', 'money', { ...adds, isSigned: true }),
-    column(`change.${change}.percentage`, 'Difference in %', 'percent', { isSigned: true }),
+    column(`compared.all.${figure}.amount`, then, 'money', adds),
+    column(`change.${change}.difference`, difference, 'money', { ...adds, isSigned: true }),
+    column(`change.${change}.percentage`, `${difference} in %`, 'percent', { isSigned: true }),
   ];
 }

@@ -6,6 +6,7 @@ import { describeArrangement, describeLost } from '../rows/filter-text';
 import type { TableClient } from '../rows/table-client';
 import { describeDonors, describeFetched } from '../choices/choice-texts';
 import { bridgeFacts } from './change-bridge';
+import { describeCautions } from './comparison-note';
 import { describeLate } from './late-changes';
 import { describeCrossings } from './period-crossings';
 import { dateBases, definitionOf, donorChoiceOf, groupTitles, pendingChoices } from '../choices/report-definitions';
@@ -82,7 +83,7 @@ function toFacts(
   const dateOf = choices.dateBasis === 'TRANSACTION_DATE' ? 'gift date' : 'deposit date';
   const all = figures?.all;
   const { rows, hasFixedDates } = definitionOf(choices.report);
-  const known = [describeCrossings(plan, crossings), describeLate(late)].filter((each) => each !== undefined);
+  const known = [...describeCautions(plan), describeCrossings(plan, crossings), describeLate(late)].filter((each) => each !== undefined);
   const isShare = choices.funds.length > 0;
   const isPending = choices.pending === 'ONLY';
   const hasPendingPart = !isPending && figures !== undefined && figures.pending.transactions > 0;

@@ -22,6 +22,7 @@ import { toDownload, toFileName } from './report-download';
 import { ShapeField, usePivot, type ShownTable } from './report-pivot';
 import type { Names } from '../choices/report-names';
 import { describeLate } from './late-changes';
+import { ComparisonNote, describeCautions } from './comparison-note';
 import { LateNote } from './late-note';
 import { describeProgress, STILL_READING } from './state-note';
 import { toListSource, type ReportResult } from './use-report';
@@ -104,7 +105,11 @@ export function ReportOutcome({
         ? [describeBridge({ choices, bridge })]
         : [];
     // When the books were closed is the organization's own affair.
-    const found = [...told, ...[crossed, isOfDonor(plan) ? undefined : describeLate(late)].filter((each) => each !== undefined)];
+    const found = [
+      ...describeCautions(plan),
+      ...told,
+      ...[crossed, isOfDonor(plan) ? undefined : describeLate(late)].filter((each) => each !== undefined),
+    ];
     const [whose = organization, ...others] = toPrintLines(plan, organization);
     return [whose, ...donor, ...others, ...shown, ...found];
   }, [plan, organization, donor, choices, nameOf, figures, bridge, crossed, late]);
@@ -191,7 +196,12 @@ export function ReportOutcome({
           </>,
           slots.download,
         )}
-      {figures && hasGifts(figures) && <FigureCards {...{ plan, figures }} isBrief={isScrolled} />}
+      {figures && hasGifts(figures) && (
+        <>
+          <ComparisonNote {...{ plan, onChange }} />
+          <FigureCards {...{ plan, figures }} isBrief={isScrolled} />
+        </>
+      )}
       {bridge && <BridgeTable {...{ choices, bridge }} />}
       {table.count === 0 ? (
         <>
@@ -288,7 +298,7 @@ const NO_LINES = 'Nothing came in that fits these choices. Try another period or
 const nothings: Readonly<Record<ReportDefinition['rows'], string>> = {
   groups: NO_LINES,
   lines: NO_LINES,
-  changes: 'Nothing changed between the two states in what fits these choices.',
+  changes: 'Nothing changed between the two versions in what fits these choices.',
   versions: 'The books have not changed yet: nothing has been imported.',
 };
 

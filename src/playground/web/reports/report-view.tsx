@@ -131,7 +131,9 @@ export function ReportView({
   const share = async (): Promise<void> => {
     try {
       await copyText(
-        location.origin + location.pathname + toViewAddress(choices, kept.current.columns ?? plan?.columns ?? [], kept.current),
+        location.origin +
+          location.pathname +
+          toViewAddress(choices, kept.current.columns ?? plan?.columns ?? [], kept.current, saved?.name),
       );
       const view = toLost() === undefined ? '' : ', the search and the filters of its table';
       setCopied({ text: `The link is copied. It holds the choices of this report${view} and nothing of its results.`, isFault: false });

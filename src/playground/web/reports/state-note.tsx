@@ -25,7 +25,7 @@ const stateTexts: Readonly<Record<'stopped' | 'running', string>> = {
 /** The advice for a report that lacks a choice. */
 const lackTexts: Readonly<Record<Lack, string>> = {
   donor: 'Choose a donor: type a part of the name, in any order of first and last name.',
-  since: 'Choose the state to compare with: a day, a change of the books, or a file that you took.',
+  since: 'Choose the version to compare with: the end of a day, a number, or a file that you took.',
   givenMin: 'Type the least sum of a donor’s gifts.',
   period: 'Choose a period that begins and ends. All time has no year before it.',
 };

@@ -6,10 +6,10 @@ import type { TableClient } from '../rows/table-client';
 import type { GrowingTable, LoadedTable, LoadProgress, RowSource } from '../values/table-types';
 import { readDonorLines } from './donor-lines';
 import { NO_CROSSINGS, readCrossings, type PeriodCrossings } from './period-crossings';
-import { findCompared, findPeriod } from '../values/periods';
+import { findCompared, findDates, findPeriod, isDate } from '../values/periods';
 import { useClosesChanges } from '../choices/closes';
 import { toAsOf } from '../values/states';
-import { describeState, writeValue, type PlannedPeriods } from '../choices/choice-texts';
+import { describeState, nameSpan, writeValue, type PlannedPeriods } from '../choices/choice-texts';
 import type { HistoryQuery } from '../../../generated/operations/graphql';
 import historyQuery from '../queries/history.graphql?raw';
 import { findLack, type ReportChoices } from '../choices/report-choices';
@@ -30,6 +30,10 @@ export interface ReportPlan extends PlannedPeriods {
   readonly readsDonors: boolean;
   /** False when the totals alone are compared. */
   readonly comparesRows: boolean;
+  /** The last day that can be in the books of the report. */
+  readonly lastDay: string;
+  /** The other period in words, such as “2025”, where it stands whole beside a period that is not over; undefined elsewhere. */
+  readonly wholeCompared: string | undefined;
   readonly columns: readonly ReportColumn[];
   readonly document: ReportDocument;
   /**
@@ -71,7 +75,11 @@ export function planReport(choices: ReportChoices, now: ReportDay, readsDonors: 
   const compared = findCompared(period, choices.compare);
   const plain: ReportChoices = { ...choices, compare: 'off' };
   const comparesRows = compared !== undefined && hasComparedRows(choices.splitBy, compared.isByMonths);
-  const columns = columnsOf(comparesRows ? choices : plain, readsDonors).map((column) => inTimeZone(column, now.timeZone));
+  const lastDay = isDate(choices.state) ? choices.state : now.today;
+  // Dates that somebody chose may be as many days. Donors who have not given since have figures in the other period alone.
+  const isUnderWay = compared && !findDates(choices.compare) && choices.who !== 'lapsed' && (period.endDate ?? '') > lastDay;
+  const wholeCompared = isUnderWay ? nameSpan(compared) : undefined;
+  const columns = columnsOf(comparesRows ? choices : plain, readsDonors, wholeCompared).map((column) => inTimeZone(column, now.timeZone));
   const [asOf, since] = [choices.state, choices.since].map((state) => toAsOf(state, now.timeZone));
   const parts = { period, asOf, since, fiscalYearStart: now.fiscalYearStart, mayReadDonors: readsDonors };
   const ofBoth = compared && toDocument(choices, { ...parts, compareWith: compared, columns });
@@ -90,6 +98,8 @@ export function planReport(choices: ReportChoices, now: ReportDay, readsDonors: 
     period,
     compared,
     comparesRows,
+    lastDay,
+    wholeCompared,
     columns,
     document,
     fileDocument,
@@ -306,17 +316,16 @@ function tellBegun(
 export async function explainState(error: unknown, provision: string, { choices, timeZone }: ReportPlan): Promise<unknown> {
   if (!(error instanceof GatewayError)) return error;
   if (/^from is version /.test(error.message))
-    return new GatewayError('The books were in that state only later than in the other one: compare an earlier state with a later one.');
+    return new GatewayError('That version of the books came only after the other one: compare an earlier version with a later one.');
   const [, pruned, name] = /^(The state is no longer kept: )?(as_?[oO]f|from|to): /.exec(error.message) ?? [];
   if (name === undefined) return error;
   const { history } = await askGateway<HistoryQuery>(provision, { query: historyQuery });
   if (!history) return new GatewayError('The books have not changed yet: nothing has been imported.');
   const write = new Intl.DateTimeFormat(navigator.languages, { dateStyle: 'medium', timeStyle: 'short', timeZone });
   const [first, last] = [history.earliest, history.latest].map(
-    ({ number, recordedAt }) => `change ${String(number)} of ${write.format(new Date(recordedAt))}`,
+    ({ number, recordedAt }) => `version ${String(number)} of ${write.format(new Date(recordedAt))}`,
   );
-  const asked = `state of the books ${describeState(name === 'from' ? choices.since : choices.state, writeValue)}`;
-  const fault =
-    pruned === undefined ? `There is no ${asked}. They begin with` : `The ${asked} is no longer kept. The earliest that is kept is`;
+  const asked = `books at ${describeState(name === 'from' ? choices.since : choices.state, writeValue)}`;
+  const fault = pruned === undefined ? `There are no ${asked}. They begin with` : `The ${asked} are no longer kept. The earliest kept is`;
   return new GatewayError(`${fault} ${first!}, and the newest is ${last!} (${timeZone}).`);
 }

@@ -55,9 +55,9 @@ export const PrintSheet = ({ title, lines, isWide = false, children }: PrintShee
     document.body,
   );
 
-/** The version of the newest books, or of a past state of them, in a sentence. */
+/** The version of the newest books, or of past ones, in a sentence. */
 export const describeBooks = (version: number, isPast = false): string =>
-  `${isPast ? 'This is the state at' : 'The books are at'} version ${createCellFormat(navigator.languages).format(version, 'count')}.`;
+  `${isPast ? 'These are the books as they were' : 'The books are'} at version ${createCellFormat(navigator.languages).format(version, 'count')}.`;
 
 /** The end of a sheet's head, such as “The books are at version 3. Printed Nov 2, 2026, 3:30 PM (America/New_York).” */
 export function describePrint({ books, timeZone = new Intl.DateTimeFormat().resolvedOptions().timeZone }: PrintHead): string {

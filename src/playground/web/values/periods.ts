@@ -78,7 +78,7 @@ export const toKnownZone = (timeZone: string): string =>
   isTimeZone(timeZone) ? timeZone : new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The ways to compare a period with another one that have a name. */
-export const comparisons = { off: 'Off', before: 'The period before', 'last-year': 'The same of last year' } as const;
+export const comparisons = { off: 'Off', before: 'The period before', 'last-year': 'A year before' } as const;
 /** A way that has a name, or the two dates of the other period, such as `2025-10-01..2025-10-31`. */
 export type Comparison = keyof typeof comparisons | `${string}..${string}`;
 
@@ -87,6 +87,9 @@ export const isComparison = (text: string): text is Comparison => isNamed(text) 
 
 /** The period that a report is compared with, in words: its name, and “The other period” for two dates. */
 export const titleOfCompared = (comparison: Comparison): string => (isNamed(comparison) ? comparisons[comparison] : 'The other period');
+
+/** A title as a part of a sentence: “The period before” becomes “the period before”. */
+export const toMidSentence = (title: string): string => title.charAt(0).toLowerCase() + title.slice(1);
 
 /** A comparison in words that say which period it is. */
 export const describeComparison = (comparison: Comparison): string =>
@@ -109,7 +112,7 @@ export function findCompared({ startDate, endDate, step }: Period, comparison: C
   const [start, end] = [parseDate(startDate), parseDate(endDate)];
   const dates = findDates(comparison);
   if (dates) return { ...dates, isByMonths: haveSameMonths({ startDate, endDate }, dates) };
-  const isWholeMonths = start.day === 1 && end.compare(endOfMonth(end)) === 0;
+  const months = findWholeMonths({ startDate, endDate });
   // The last day of a month ends it, and yet a period to date that ends with it has the same days of other months.
   const isToDate = step?.months !== undefined;
   const move = (by: Step): ComparedPeriod => {
@@ -117,14 +120,20 @@ export function findCompared({ startDate, endDate, step }: Period, comparison: C
     const isByMonths = by.months !== undefined;
     return {
       startDate: from.toString(),
-      endDate: (isWholeMonths && isByMonths && !isToDate ? endOfMonth(to) : to).toString(),
+      endDate: (months !== undefined && isByMonths && !isToDate ? endOfMonth(to) : to).toString(),
       isByMonths,
     };
   };
   if (comparison === 'last-year') return move({ months: 12 });
   if (step !== undefined) return move(step);
-  if (isWholeMonths) return move({ months: countMonths({ startDate, endDate }) });
+  if (months !== undefined) return move({ months });
   return move({ days: end.compare(start) + 1 });
+}
+
+/** The number of months that two dates are whole ones of; undefined for other dates. */
+export function findWholeMonths(dates: Dates): number | undefined {
+  const [start, end] = [parseDate(dates.startDate), parseDate(dates.endDate)];
+  return start.day === 1 && end.compare(endOfMonth(end)) === 0 ? countMonths(dates) : undefined;
 }
 
 /** The number of months that two dates are in or between. */

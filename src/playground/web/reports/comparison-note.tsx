@@ -1,0 +1,81 @@
+import { isPeriodName } from '../../../values/periods';
+import { writeValue } from '../choices/choice-texts';
+import type { ReportChoices } from '../choices/report-choices';
+import { definitionOf, donorChoiceOf, groupTitles, hasComparedRows } from '../choices/report-definitions';
+import type { ReportPlan } from './use-report';
+
+/** A way in which a comparison is less than it seems, and the choices of one that is not. */
+interface Caution {
+  readonly text: string;
+  readonly advice?: { readonly title: string; readonly choices: Partial<ReportChoices> } | undefined;
+}
+
+interface ComparisonNoteProps {
+  readonly plan: ReportPlan;
+  readonly onChange: (choices: ReportChoices) => void;
+}
+
+/** Says in which way a comparison is less than it seems. It stands with the figures, whole: a rise or a fall may be none. */
+export const ComparisonNote = ({ plan, onChange }: ComparisonNoteProps) =>
+  findCautions(plan).map(({ text, advice }) => (
+    <p key={text} role="note" className="caution">
+      {advice && (
+        <button
+          type="button"
+          onClick={(event) => {
+            // The button goes with the caution, and the focus would go with it.
+            event.currentTarget.closest('main')?.focus();
+            onChange({ ...plan.choices, ...advice.choices });
+          }}
+        >
+          {advice.title}
+        </button>
+      )}{' '}
+      {text}
+    </p>
+  ));
+
+/** The cautions in words, for a print or a file. */
+export const describeCautions = (plan: ReportPlan): readonly string[] => findCautions(plan).map(({ text }) => text);
+
+function findCautions(plan: ReportPlan): readonly Caution[] {
+  const { choices, compared, comparesRows, lastDay, wholeCompared } = plan;
+  const { splitBy } = choices;
+  return [
+    ...(wholeCompared === undefined
+      ? []
+      : [
+          {
+            text: `So far, on ${writeValue(lastDay, 'date')}, against all of ${wholeCompared}: this period is not over.`,
+            advice: toSameDays(plan),
+          },
+        ]),
+    ...(compared && !comparesRows
+      ? [
+          {
+            text: `Only the totals are compared: the two periods do not have the same ${groupTitles[splitBy].toLowerCase()}s.`,
+            advice: toComparedRows(plan),
+          },
+        ]
+      : []),
+  ];
+}
+
+/** The choices of a period without the days to come. Donors of two periods would be others. */
+function toSameDays({ choices, period: { startDate = '' }, lastDay, today }: ReportPlan): Caution['advice'] {
+  const { period, compare, who } = choices;
+  if (donorChoiceOf(who).isCompared || startDate > lastDay) return undefined;
+  const toDate = period.replace(/^this-(.+)$/, '$1-to-date');
+  if (toDate !== period && isPeriodName(toDate) && lastDay === today)
+    return { title: 'Compare the same days', choices: { period: toDate } };
+  const title = compare === 'last-year' ? 'Compare the same days' : 'Compare as many days';
+  return { title, choices: { period: `${startDate}..${lastDay}` } };
+}
+
+/** The choices of rows that both periods have. */
+function toComparedRows({ choices: { report }, compared }: ReportPlan): Caution['advice'] {
+  const { splitBy: offered = [] } = definitionOf(report);
+  const next = (['MONTH', 'NONE'] as const).find((by) => offered.includes(by) && hasComparedRows(by, compared?.isByMonths ?? false));
+  if (next === undefined) return undefined;
+  return { title: next === 'NONE' ? 'Do not divide' : `Divide by ${groupTitles[next].toLowerCase()}`, choices: { splitBy: next } };
+}

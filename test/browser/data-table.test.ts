@@ -273,7 +273,7 @@ describe('an analyst', () => {
 
   test('finds the title and the number of each page at its foot, and dates and amounts in one line', async () => {
     const { page, faults } = await open();
-    const pages = readPdfPages(await page.pdf({ format: 'A4', height: '90mm' }));
+    const pages = readPdfPages(await page.pdf({ width: '210mm', height: '90mm' }));
     expect(pages.length).toBeGreaterThan(2);
     expect(pages.map((text) => text.replace(/(of \d+depositDetails).*/s, '$1'))).toEqual(
       pages.map((_text, at) => `Page ${at + 1} of ${pages.length}depositDetails`),

@@ -179,17 +179,8 @@ test('an analyst chooses the donors by a sum that they type, and compares them w
   const { page, faults } = await open('#reports/donors');
   const everybody = await read(page);
   // The largest come first, as the head of their column says.
-  expect(pick(everybody.rows, 'Donor number', 'Received')).toEqual([
-    ...[
-      ['0', '999.00'],
-      ['9', '400.00'],
-      ['8', '80.00'],
-    ],
-    ...[
-      ['7', '50.00'],
-      ['10', '20.00'],
-    ],
-  ]);
+  const sums = pick(everybody.rows, 'Donor number', 'Received').map((row) => row.join(' '));
+  expect(sums).toEqual(['0 999.00', '9 400.00', '8 80.00', '7 50.00', '10 20.00']);
   const received = page.getByRole('columnheader', { name: 'Received' });
   expect(await received.getAttribute('aria-sort')).toBe('descending');
   await received.getByRole('button').click();
@@ -208,7 +199,11 @@ test('an analyst chooses the donors by a sum that they type, and compares them w
   );
   // All of a name leads on, and is one stop of the keyboard.
   const names = page.locator('[data-row="1"] button');
-  expect(await names.evaluateAll((found) => found.map(({ textContent, tabIndex }) => [textContent, tabIndex]))).toEqual([
+  expect(
+    await page.evaluate(
+      `[...document.querySelectorAll('[data-row="1"] button')].map(({ textContent, tabIndex }) => [textContent, tabIndex])`,
+    ),
+  ).toEqual([
     ['Alan', 0],
     ['Turing', -1],
   ]);

@@ -32,6 +32,13 @@ test('who closes months writes the budget by keyboard, and the sheet compares wi
   const organization = await openBooks();
   const { page, faults } = await open(organization);
   const before = await read(page);
+  // Without a notice there is no empty line, and one that comes has its room.
+  const notices = page.locator('.notices');
+  expect((await notices.boundingBox())!.height).toBe(0);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy link' }).click();
+  await notices.getByText('The link is copied.').waitFor();
+  expect((await notices.boundingBox())!.height).toBeGreaterThan(20);
   expect(before.funds).toEqual([
     ['Fund', 'Received', 'Year before', 'Change'],
     ['Fund 3', '100.00', '40.00', '+60.00'],

@@ -81,6 +81,12 @@ describe('an analyst with the keyboard alone', () => {
     await page.keyboard.press('ArrowDown');
     await until(async () => (await outlined()).join() === 'money head' || (await outlined()).some((name) => name.includes('head')));
     expect((await outlined()).length).toBe(1);
+    // A field of a dialog has the ring of the page too, and not that of the browser.
+    await page.evaluate(`location.hash = '#reports/bank-tie-out?period=2024-05-01..2024-05-31'`);
+    await page.getByRole('button', { name: 'Journal…' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Columns for').and(page.locator(':focus')).waitFor();
+    expect(await page.evaluate(`getComputedStyle(document.activeElement).outlineStyle`)).toBe('solid');
     expect(faults).toEqual([]);
     await page.context().close();
   });

@@ -59,7 +59,7 @@ test('an analyst who mistypes a donor’s number hears that nobody has it, and n
   expect(sheet!.lines).toContain(told);
   await page.evaluate(`location.hash = '#reports/gifts?period=all-time&donor=4711&state=1'`);
   await page.getByText('No donor has the number 4711 in the newest books. Choose another one.').waitFor();
-  await page.evaluate(`location.hash = '#reports/donor?period=2019-01-01..2019-12-31&donor=${donor}'`);
+  await page.evaluate(`location.hash = '#reports/donor?period=2019-01-01..2019-12-31&donor=${DONOR}'`);
   await page.getByText('Nothing came in that fits these choices.').waitFor();
   expect(await page.getByText(/No donor has/).count()).toBe(0);
   expect(faults).toEqual([]);

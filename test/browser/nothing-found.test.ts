@@ -86,7 +86,7 @@ test('a person who may not read donors hears the same of a number that somebody 
     [DONOR, 4711].map(async (donor) => {
       const query = `{ donor(donorId: ${donor}) { firstName } donors(filter: { donorIds: [${donor}] }) { totalCount } }`;
       const { body } = await graphql(gateway.url, query, { provision: as.webProvision, cookie });
-      return [body.data, body.errors.map(({ message, extensions }) => [message, extensions.code])];
+      return [body.data, body.errors?.map(({ message, extensions }) => [message, extensions.code])];
     }),
   );
   const refused = ['Privilege to perform the action was not found', 'PRIVILEGE_NOT_FOUND'];

@@ -16,7 +16,7 @@ async function readGifts(page: Page): Promise<string[]> {
   const rows = await page.getByRole('region', { name: 'Largest gifts' }).getByRole('row').allInnerTexts();
   return rows.map((text) => text.replaceAll(/\s+/g, ' '));
 }
-const yearCard = (page: Page): Promise<string> => page.locator('.board-cards .card').nth(1).innerText();
+const yearCard = (page: Page): Promise<string> => page.locator('.board-cards .card', { hasText: /fiscal year to date/i }).innerText();
 
 /** A gift that is shared equally by funds from the first one on. */
 const shared = (date: string, funds: number) => {

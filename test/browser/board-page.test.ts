@@ -32,13 +32,26 @@ test('who closes months writes the budget by keyboard, and the sheet compares wi
   const organization = await openBooks();
   const { page, faults } = await open(organization);
   const before = await read(page);
+  // Without a notice there is no empty line, and one that comes has its room.
+  const notices = page.locator('.notices');
+  expect((await notices.boundingBox())!.height).toBe(0);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy link' }).click();
+  await notices.getByText('The link is copied.').waitFor();
+  expect((await notices.boundingBox())!.height).toBeGreaterThan(20);
   expect(before.funds).toEqual([
     ['Fund', 'Received', 'Year before', 'Change'],
     ['Fund 3', '100.00', '40.00', '+60.00'],
     ['Fund 4', '60.00', '0.00', '+60.00'],
     ['Total', '160.00', '40.00', '+120.00'],
   ]);
-  expect(before.cards[1]).toBe('Fiscal year to date 160.00 Deposits of Jul 1, 2025 – Jun 15, 2026 No budget of this fiscal year is saved.');
+  // The same sum is not told twice.
+  expect(before.cards.map((text) => text.replace(/(?<=[a-z]) [0-9].*/, ''))).toEqual([
+    ...['Received, fiscal year to date', 'Donors', 'Pending, in no other figure'],
+  ]);
+  expect(before.cards[0]).toBe(
+    'Received, fiscal year to date 160.00 2 gifts at the bank Year before: 40.00, +120.00 (+300.0%) No budget of this fiscal year is saved.',
+  );
   await page.getByRole('button', { name: 'Budget…' }).focus();
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Budget of Jul 1, 2025 – Jun 30, 2026' });
@@ -94,8 +107,8 @@ test('donors are counted, and named only where somebody asks', async () => {
   });
   await page.getByRole('button', { name: 'Run again' }).click();
   const { cards, funds } = await read(page);
-  expect(cards[2]).toBe('Donors 1 new gave for the first time 1 lapsed gave in the year before, not now');
-  expect(cards[3]).toBe('Pending, in no other figure 7.00 1 gift of the period, not at the bank yet');
+  expect(cards[1]).toBe('Donors 1 new gave for the first time 1 lapsed gave in the year before, not now');
+  expect(cards[2]).toBe('Pending, in no other figure 7.00 1 gift of the period, not at the bank yet');
   // A gift that was void is taken off.
   expect(funds.at(-1)!.slice(0, 2)).toEqual(['Total', '575.00']);
   expect(await page.getByRole('button', { name: 'Budget…' }).count()).toBe(0);
@@ -215,8 +228,10 @@ describe.each([
     const budget = { startDate: '2025-07-01', funds: [{ designationId: 3, amount: '1200.00' }], replaces: null };
     await gateway.services.fundBudgets.save(organization.id, budget, { name: null });
     const { page, faults } = await open(organization, '?period=2025-06-01..2026-05-31', { ...device, colorScheme });
-    await read(page);
+    const { cards } = await read(page);
+    expect(cards[1]).toMatch(/^Fiscal year to date 1.*Deposits of Jul 1, 2025 – May 31, 2026 Budget to date: 1,100\.00/);
     expect(await problems(page)).toEqual([]);
+    expect(Math.min(...(await contrasts(page)))).toBeGreaterThanOrEqual(3);
     await page.screenshot({ path: `coverage/board-${name.replace('a ', '')}-${colorScheme}.png` });
     await page.getByRole('button', { name: 'Budget…' }).click();
     await page.getByLabel('Budget of Fund 3 (3)').waitFor();
@@ -225,6 +240,25 @@ describe.each([
     await page.context().close();
   });
 });
+
+/**
+ * The contrasts without which a year is not told from the one before on a grey sheet: of the insides of their bars, and of each with the page.
+ * A bar with an outline has that of the outline with the page.
+ */
+const contrasts = (page: Page): Promise<number[]> =>
+  page.evaluate<number[]>(`(() => {
+    const channels = (color) => color.match(/[\\d.]+/g).slice(0, 3).map((part) => Number(part) / 255);
+    const luminance = (color) => channels(color)
+      .map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+      .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+    const ratio = (one, other) => {
+      const [low, high] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
+      return (high + 0.05) / (low + 0.05);
+    };
+    const sheet = getComputedStyle(document.querySelector('.reports-page') ?? document.body).backgroundColor;
+    const [now, before] = [...document.querySelectorAll('.board .chart-mark')].map((mark) => getComputedStyle(mark));
+    return [ratio(now.fill, before.fill), ratio(now.fill, sheet), ratio(before.stroke === 'none' ? before.fill : before.stroke, sheet)];
+  })()`);
 
 /** Faults that axe finds, and parts that reach over the right edge of the screen. */
 async function problems(page: Page): Promise<string[]> {

@@ -2,6 +2,7 @@ import { source as axe } from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { v2Line } from '../support/gateway';
 import { execute, logIn, openPlayground, pasteInto, printPage, type OpenPage } from '../support/playground-browser';
+import { readPdfPages } from '../support/printed-pages';
 import { until } from '../support/until';
 
 const NAMES = ['Zoë Müller', 'Ada Lovelace', '=1+1', 'Émile Zola'];
@@ -266,6 +267,28 @@ describe('an analyst', () => {
     // The other mode has no table in front.
     await page.getByRole('button', { name: 'Reports', exact: true }).click();
     expect(await printPage(page)).toEqual([]);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('finds the title and the number of each page at its foot, and dates and amounts in one line', async () => {
+    const { page, faults } = await open();
+    const pages = readPdfPages(await page.pdf({ width: '210mm', height: '90mm' }));
+    expect(pages.length).toBeGreaterThan(2);
+    expect(pages.map((text) => text.replace(/(of \d+depositDetails).*/s, '$1'))).toEqual(
+      pages.map((_text, at) => `Page ${at + 1} of ${pages.length}depositDetails`),
+    );
+    await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
+    await page.emulateMedia({ media: 'print' });
+    // A sheet that is much too narrow for its columns.
+    await page.setViewportSize({ width: 200, height: 900 });
+    const heights = await page.evaluate<number[]>(`(() => {
+      const cells = [...document.querySelectorAll('.print-sheet td:is(.date, .money)')];
+      const lines = (cell) => { const range = document.createRange(); range.selectNodeContents(cell); return range.getClientRects().length; };
+      return [...new Set(cells.map(lines))];
+    })()`);
+    expect(heights).toEqual([1]);
+    await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
     expect(faults).toEqual([]);
     await page.context().close();
   });

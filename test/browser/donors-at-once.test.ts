@@ -100,8 +100,8 @@ const sheets = [
     hash: `who=at-least&givenMin=50.00&${BY_GIFT}`,
     told: 'Donors who gave at least 50.00 in 2026, by gift date.',
     rows: [
-      ['7', '50.00', 'Feb 2, 2026', 'Feb 2, 2026'],
       ['9', '400.00', 'Mar 1, 2026', 'Mar 1, 2026'],
+      ['7', '50.00', 'Feb 2, 2026', 'Feb 2, 2026'],
     ],
     total: '450.00',
   },
@@ -152,8 +152,8 @@ const sheets = [
     hash: 'who=both',
     told: 'Donors who gave in 2025 and in 2026, by deposit date.',
     rows: [
-      ['7', '50.00', 'Feb 2, 2026', 'Feb 2, 2026'],
       ['8', '80.00', 'Jan 2, 2026', 'Jan 2, 2026'],
+      ['7', '50.00', 'Feb 2, 2026', 'Feb 2, 2026'],
     ],
     total: '130.00',
   },
@@ -178,17 +178,40 @@ test.each(sheets)('an analyst sees donors by what they gave, and the sheet says 
 test('an analyst chooses the donors by a sum that they type, and compares them with another period', async () => {
   const { page, faults } = await open('#reports/donors');
   const everybody = await read(page);
-  expect(pick(everybody.rows, 'Donor number', 'Received')).toEqual([
-    ...[
-      ['0', '999.00'],
-      ['7', '50.00'],
-      ['8', '80.00'],
-    ],
-    ...[
-      ['9', '400.00'],
-      ['10', '20.00'],
-    ],
+  // The largest come first, as the head of their column says.
+  const sums = pick(everybody.rows, 'Donor number', 'Received').map((row) => row.join(' '));
+  expect(sums).toEqual(['0 999.00', '9 400.00', '8 80.00', '7 50.00', '10 20.00']);
+  const received = page.getByRole('columnheader', { name: 'Received' });
+  expect(await received.getAttribute('aria-sort')).toBe('descending');
+  await received.getByRole('button').click();
+  await until(
+    async () =>
+      pick((await read(page)).rows, 'Donor number')
+        .flat()
+        .join() === '10,7,8,9,0',
+  );
+  await received.getByRole('button').click();
+  await until(
+    async () =>
+      pick((await read(page)).rows, 'Donor number')
+        .flat()
+        .join() === '0,9,8,7,10',
+  );
+  // All of a name leads on, and is one stop of the keyboard.
+  const names = page.locator('[data-row="1"] button');
+  expect(
+    await page.evaluate(
+      `[...document.querySelectorAll('[data-row="1"] button')].map(({ textContent, tabIndex }) => [textContent, tabIndex])`,
+    ),
+  ).toEqual([
+    ['Alan', 0],
+    ['Turing', -1],
   ]);
+  await names.nth(1).click();
+  await page.getByRole('heading', { name: 'A donor’s gifts' }).waitFor();
+  expect(hashOf(page)).toBe('#reports/donor?donor=9');
+  await page.goBack();
+  await read(page);
   expect(everybody.told).toBe('Who gave how much?');
   await choose(page, 'Who', 'Gave at least …');
   await page.getByText('Type the least sum of a donor’s gifts.').waitFor();
@@ -204,8 +227,8 @@ test('an analyst chooses the donors by a sum that they type, and compares them w
   await page.keyboard.press('Enter');
   await until(async () => (await page.evaluate('document.activeElement.value')) === '80.00');
   expect(pick((await read(page)).rows, 'Donor number', 'Received')).toEqual([
-    ['8', '80.00'],
     ['9', '400.00'],
+    ['8', '80.00'],
   ]);
   expect(hashOf(page)).toBe('#reports/donors?who=at-least&givenMin=80.00');
   // A fund has its shares: those of one donor are 250.00 and 150.00.
@@ -332,7 +355,12 @@ test.each([
   await page.goto('about:blank');
   await page.goto(`${gateway.url}/playground#saved/${name}`);
   await page.getByText(`Donors. ${told}`).waitFor();
-  expect(pick((await read(page)).rows, 'Donor number').flat()).toEqual(ids);
+  // The page begins with the largest sums, and programs go by the number.
+  expect(
+    pick((await read(page)).rows, 'Donor number')
+      .flat()
+      .toSorted((one, other) => Number(one) - Number(other)),
+  ).toEqual(ids);
   expect(faults).toEqual([]);
   await page.context().close();
 });
@@ -353,7 +381,7 @@ test('a colleague follows the link to chosen donors, and a person who may read n
   expect(new URL(link).hash).toBe('#reports/donors?compare=last-year&who=both');
   await page.context().close();
   const colleague = await open(new URL(link).hash);
-  expect(pick((await read(colleague.page)).rows, 'Donor number').flat()).toEqual(['7', '8']);
+  expect(pick((await read(colleague.page)).rows, 'Donor number').flat()).toEqual(['8', '7']);
   await colleague.page.context().close();
   const as = await createOrganization(gateway.services);
   await importLines(gateway.services, as, lines);

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { CLOSE_PRIVILEGE, REPORT_PRIVILEGE } from '../../src/values/privileges';
-import { createOrganization, importLines, type TestOrganization } from '../support/gateway';
+import { createOrganization, importLines, v2Line, type TestOrganization } from '../support/gateway';
 import { accountButton, logIn, openPlayground } from '../support/playground-browser';
 import { createOracle, summaryBook, toCents, toMoney, type SummaryLine } from '../support/summary-oracle';
 
@@ -89,7 +89,7 @@ test('an analyst who opens the page sees where the books stand, and each figure 
     `[...document.querySelectorAll('.home-deposits tbody tr')].map((row) => [...row.cells].map((cell) => cell.innerText))`,
   );
   const deposits = [...new Set(recent.map(({ deposit_id: id }) => id))];
-  expect(rows.length).toBe(Math.min(10, deposits.length));
+  expect(rows.length).toBe(Math.min(50, deposits.length));
   for (const [, id, status, gifts, amount] of rows) {
     const lines = recent.filter(({ deposit_id: of }) => of === id);
     const { transactions, byTransaction } = oracle.totalsOf(lines);
@@ -111,6 +111,26 @@ test('an analyst who opens the page sees where the books stand, and each figure 
   await page.getByRole('link', { name: 'Deposit Gateway' }).click();
   await home(page).waitFor();
   expect(await page.title()).toBe('Home · Deposit Gateway');
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test.each([
+  [14, 14, '14 deposits since'],
+  [60, 50, 'The newest 50 of 60 are shown. All 60 deposits since'],
+])('an analyst sees all deposits of the last days, or reads how many of them are shown: of %d', async (all, shownRows, told) => {
+  const as = await createOrganization(gateway.services);
+  const lines = Array.from({ length: all }, (_none, at) =>
+    v2Line({
+      ...{ deposit_id: `D${at}`, transaction_id: `T${at}`, allocation_id: `A${at}`, deposit_date: `2024-06-${11 + (at % 10)}` },
+    }),
+  );
+  await importLines(gateway.services, as, lines);
+  const { page, faults } = await open({ as });
+  await page.getByText(told).waitFor();
+  expect(await page.locator('.home-deposits tbody tr').count()).toBe(shownRows);
+  await page.getByRole('link', { name: `${all} deposits` }).click();
+  await page.getByText(`${all} rows`, { exact: true }).waitFor();
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -44,8 +44,16 @@ test('a bookkeeper names the accounts, takes the journal, and next time only wha
   await dialog.getByRole('button', { name: 'Accounts: 4 of 4 are missing' }).waitFor();
   // The keyboard is where the choices begin.
   await dialog.getByLabel('Columns for').and(page.locator(':focus')).waitFor();
-  await dialog.getByRole('button', { name: 'Download journal' }).click();
-  await dialog.getByRole('alert').getByText('no accounts are saved').waitFor();
+  // A journal that cannot be made does not look ready.
+  await dialog
+    .getByText('There is no journal yet: no account is saved for the bank, the fees, and the funds Fund 3 (3) and Fund 4 (4).')
+    .waitFor();
+  expect(await dialog.getByRole('button', { name: 'Download journal' }).isDisabled()).toBe(true);
+  expect(await dialog.locator('.main-button').allInnerTexts()).toEqual(['Save accounts']);
+  await dialog.getByRole('button', { name: 'Accounts: 4 of 4 are missing' }).click();
+  await dialog.getByLabel('Account of the bank').waitFor({ state: 'hidden' });
+  await dialog.getByRole('button', { name: 'Name the accounts' }).click();
+  await dialog.getByLabel('Account of the bank').and(page.locator(':focus')).waitFor();
 
   await dialog.getByLabel('Account of the bank').fill('1000');
   await dialog.getByLabel('Account of the fees').fill('6000');
@@ -57,9 +65,14 @@ test('a bookkeeper names the accounts, takes the journal, and next time only wha
   await dialog.getByRole('button', { name: 'Download journal' }).click();
   await dialog.getByRole('alert').getByText('1 fund has no account: 4 (Fund 4)').waitFor();
   await dialog.getByRole('button', { name: 'Accounts: 1 of 4 is missing' }).waitFor();
+  await dialog.getByText('No account is saved for the fund Fund 4 (4). A journal with money of it is refused.').waitFor();
+  expect(await dialog.locator('.main-button').allInnerTexts()).toEqual(['Save accounts']);
+  await dialog.getByRole('button', { name: 'Name the accounts' }).click();
+  await dialog.getByLabel('Account of Fund 4').and(page.locator(':focus')).waitFor();
   await dialog.getByLabel('Account of Fund 4').fill('4020');
   await dialog.getByRole('button', { name: 'Save accounts' }).click();
   await dialog.getByRole('button', { name: 'Accounts: all 4 are named' }).waitFor();
+  expect(await dialog.locator('.main-button').allInnerTexts()).toEqual(['Download journal']);
 
   await dialog.getByLabel('Columns for').selectOption('Xero');
   await dialog.getByLabel('Tax rate').fill('No VAT');
@@ -140,14 +153,16 @@ test('a journal with days outside the period is not offered, and one that is too
 });
 
 test('nothing can be taken until the journals that were taken before are known', async () => {
-  const { page, dialog } = await openBooks(true);
+  const { organization, page, dialog } = await openBooks(true);
   await page.keyboard.press('Escape');
+  const funds = [3, 4].map((designationId) => ({ designationId, account: '4010' }));
+  await gateway.services.journalAccounts.save(organization.id, { bank: '1000', fees: '6000', funds }, { name: null });
   let isBroken = true;
   await page.route('**/graphql', (route) =>
     isBroken && (route.request().postData() ?? '').includes('query Receipts') ? route.abort() : route.fallback(),
   );
   await page.getByRole('button', { name: 'Journal…' }).click();
-  await dialog.getByRole('button', { name: 'Accounts: 4 of 4 are missing' }).waitFor();
+  await dialog.getByRole('button', { name: 'Accounts: all 4 are named' }).waitFor();
   await dialog.getByRole('alert').getByText('The journals that you took before cannot be read').waitFor();
   const button = dialog.getByRole('button', { name: 'Download journal' });
   expect(await button.isDisabled()).toBe(true);
@@ -156,9 +171,24 @@ test('nothing can be taken until the journals that were taken before are known',
   await dialog.getByRole('button', { name: 'Download journal', disabled: false }).waitFor();
 });
 
+test('a bookkeeper of many funds reads which rows of the accounts are in sight, and that the others are below', async () => {
+  const { organization, page, dialog } = await openBooks(true);
+  await page.keyboard.press('Escape');
+  const more = Array.from({ length: 28 }, (_none, at) => gift(String(300 + at), '1.00', 10 + at));
+  await importLines(gateway.services, organization, more);
+  await page.getByRole('button', { name: 'Journal…' }).click();
+  await dialog.getByText(/^1 to [0-9]+ of 32 rows are in sight: scroll the list for the others\.$/).waitFor();
+  await dialog.getByLabel('Account of Fund 37').focus();
+  await dialog.getByText(/^[0-9]+ to 32 of 32 rows are in sight/).waitFor();
+  await dialog
+    .getByText('no account is saved for the bank, the fees, and the funds Fund 10 (10), Fund 11 (11), Fund 12 (12), and 27 more.')
+    .waitFor();
+});
+
 test('who may not close months sees the accounts and cannot change them', async () => {
   const { dialog } = await openBooks(false);
   await dialog.getByText('Whoever may close months can change the accounts.').waitFor();
   expect(await dialog.getByRole('textbox').count()).toBe(0);
-  expect(await dialog.getByRole('button', { name: 'Save accounts' }).count()).toBe(0);
+  expect(await dialog.getByRole('button', { name: /Save accounts|Name the accounts/ }).count()).toBe(0);
+  expect(await dialog.getByRole('button', { name: 'Download journal' }).isDisabled()).toBe(true);
 });

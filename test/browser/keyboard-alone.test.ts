@@ -6,8 +6,8 @@ import { until } from '../support/until';
 const gateway = openPlayground({ lines: [v2Line({ deposit_date: '2024-05-03', allocation_amount: '10.50' })] });
 const REPORT = '#reports/designations?period=2024-05-01..2024-05-31';
 
-async function open(hash = REPORT) {
-  const { page, faults } = await gateway.visit({ hash, locale: 'en-US', viewport: { width: 1280, height: 800 } });
+async function open(hash = REPORT, colorScheme: 'light' | 'dark' = 'light') {
+  const { page, faults } = await gateway.visit({ hash, colorScheme, locale: 'en-US', viewport: { width: 1280, height: 800 } });
   await logIn(page);
   await page.locator('[data-row="0"]').first().waitFor();
   return { page, faults };
@@ -60,8 +60,8 @@ describe('an analyst with the keyboard alone', () => {
     await page.context().close();
   });
 
-  test('sees the focus on what has it, and on nothing around it', async () => {
-    const { page, faults } = await open();
+  test.each(['light', 'dark'] as const)('sees the focus on what has it, and on nothing around it, in the %s theme', async (theme) => {
+    const { page, faults } = await open(REPORT, theme);
     const outlined = (): Promise<string[]> =>
       page.evaluate(`[...document.querySelectorAll('body *')].filter((part) => {
         const { outlineStyle, outlineWidth } = getComputedStyle(part);
@@ -81,6 +81,12 @@ describe('an analyst with the keyboard alone', () => {
     await page.keyboard.press('ArrowDown');
     await until(async () => (await outlined()).join() === 'money head' || (await outlined()).some((name) => name.includes('head')));
     expect((await outlined()).length).toBe(1);
+    // A field of a dialog has the ring of the page too, and not that of the browser.
+    await page.evaluate(`location.hash = '#reports/bank-tie-out?period=2024-05-01..2024-05-31'`);
+    await page.getByRole('button', { name: 'Journal…' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Columns for').and(page.locator(':focus')).waitFor();
+    expect(await page.evaluate(`getComputedStyle(document.activeElement).outlineStyle`)).toBe('solid');
     expect(faults).toEqual([]);
     await page.context().close();
   });

@@ -88,6 +88,8 @@ describe('a chart of funds', () => {
       ['10.00', '8.00'],
       ['5.00', 'unknown'],
     ]);
+    // The eighth color of parts is another one: they are no outlines.
+    expect(chart.series.map(({ color }) => color)).toEqual([1, 9]);
   });
 });
 
@@ -127,6 +129,30 @@ test.each([
   const rows = dates.map((date) => fund(1, '10.00', { [`key.${part}`]: date }));
   const { series } = draw(tableOf([...FUND, key(part), SHARE], rows));
   expect(series.map(({ name }) => name.replaceAll(/[\u2009\u202f]/g, ' '))).toEqual(names);
+});
+
+describe('a chart of days whose bars have parts', () => {
+  const deposits = (days: readonly string[]) =>
+    days.map((day, n) => ({ ...fund(n, '10.00'), 'key.depositDate': day, 'key.depositId': `D${n}` }));
+  const columns = [key('depositDate'), key('depositId'), SHARE];
+
+  test('names its two shades, on the page and in the picture, each with the shade itself', () => {
+    const chart = draw(tableOf(columns, deposits(['2025-01-01', '2025-01-02', '2025-01-02', '2025-01-02'])));
+    expect(chart.rows.map(({ bars }) => bars[0]!.marks.map(({ isPale }) => isPale))).toEqual([[false], [false, true, false]]);
+    expect(chart.series).toEqual([
+      { name: 'To this fund of the 1st, 3rd, 5th … deposit of a day', color: 1 },
+      { name: 'of the 2nd, 4th, 6th … deposit of a day', color: 1, isPale: true },
+    ]);
+    expect(shapesOf(chart, 900, 'key').map(({ series }) => series.isPale)).toEqual([undefined, true]);
+    // A name has no more room than a phone is wide.
+    const [first] = shapesOf(chart, 300, 'text');
+    expect(first!.text).toMatch(/^To this fund of the 1st.*…$/);
+    expect(WRITING.measure(first!.text) + first!.x).toBeLessThanOrEqual(300);
+  });
+
+  test('needs no legend where each day has one', () => {
+    expect(draw(tableOf(columns, deposits(['2025-01-01', '2025-01-02']))).series).toEqual([{ name: 'To this fund', color: 1 }]);
+  });
 });
 
 describe('a chart of donors', () => {

@@ -115,29 +115,33 @@ function Figures({ now, plan, timeZone, figures, chart, isLinked = false }: Figu
   const isWholeYear = startDate === yearStart;
   const yearDates = describePeriod(choices, { startDate: yearStart, endDate });
   const beforeDates = describePeriod(choices, compared ?? {});
+  const ofBudget = (
+    <span>
+      {budget === undefined
+        ? 'No budget of this fiscal year is saved.'
+        : `Budget to date: ${format(budget.toDate, 'money')}, ${differ(toDate, budget.toDate)}`}
+    </span>
+  );
   const hasNames = choices.donorNames === 'WITH';
   const endsBefore = choices.state !== '' && figures.version.recordedAt < endOfDay(endDate, timeZone);
   return (
     <>
       <dl className="board-cards">
-        <Card title="Received">
+        <Card title={isWholeYear ? 'Received, fiscal year to date' : 'Received'}>
           {link(format(received, 'money'), 'deposits')}
           <span>{countOf(figures.gifts, 'gift')} at the bank</span>
           <span>
             Year before: {format(before, 'money')}, {differ(received, before)}
           </span>
+          {isWholeYear && ofBudget}
         </Card>
-        <Card title="Fiscal year to date">
-          {link(format(toDate, 'money'), 'deposits', { period: `${yearStart}..${endDate}` })}
-          <span>{yearDates}</span>
-          {budget === undefined ? (
-            <span>No budget of this fiscal year is saved.</span>
-          ) : (
-            <span>
-              Budget to date: {format(budget.toDate, 'money')}, {differ(toDate, budget.toDate)}
-            </span>
-          )}
-        </Card>
+        {!isWholeYear && (
+          <Card title="Fiscal year to date">
+            {link(format(toDate, 'money'), 'deposits', { period: `${yearStart}..${endDate}` })}
+            <span>{yearDates}</span>
+            {ofBudget}
+          </Card>
+        )}
         <Card title="Donors">
           {link(`${format(figures.newDonors, 'count')} new`, 'donors', { who: 'first-time' })}
           <span>gave for the first time</span>

@@ -5,6 +5,7 @@ import { MAX_BUDGET_FUNDS } from '../../../values/budget-limits';
 import { adviseAmount, toAmount } from '../choices/range-fields';
 import { fetchFundNames } from '../dialogs/journal-choices';
 import { ModalDialog } from '../dialogs/modal-dialog';
+import { ScrolledRows } from '../dialogs/scrolled-rows';
 import fundBudgetQuery from '../queries/fund-budget.graphql?raw';
 import saveFundBudgetMutation from '../queries/save-fund-budget.graphql?raw';
 import { askGateway, GatewayError } from '../session/gateway-client';
@@ -95,7 +96,7 @@ function Budget({ provision, yearStart, yearEnd, onSaved, onDone }: BudgetProps 
         twelfth for each month.
       </p>
       {shown && (
-        <div className="journal-accounts" tabIndex={-1}>
+        <ScrolledRows hasFields>
           <table aria-label="Budget">
             <thead>
               <tr>
@@ -124,7 +125,7 @@ function Budget({ provision, yearStart, yearEnd, onSaved, onDone }: BudgetProps 
               ))}
             </tbody>
           </table>
-        </div>
+        </ScrolledRows>
       )}
       <p role={outcome.isFault ? 'alert' : 'status'}>{isBusy || (!shown && !outcome.isFault) ? 'One moment…' : outcome.text}</p>
       <div className="dialog-buttons">

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { createCellFormat } from '../values/cell-format';
 import { layOutChart, type ChartLayout, type Shape, type Writing } from './chart-layout';
-import type { DrawnChart } from './drawn-chart';
+import { BESIDE, type ChartSeries, type DrawnChart } from './drawn-chart';
 
 export const FONT = '13px system-ui, sans-serif';
 
@@ -16,10 +16,24 @@ export function createWriting(): Writing {
   };
 }
 
-/** The variable of CSS with a color of charts. */
-export const colorOf = (color: number): string => `--chart-${String(color)}`;
 /** The part of its color that every other part of a bar has. */
-export const PALE = 0.6;
+const PALE = 0.6;
+/** The pixels of an outline. */
+export const OUTLINE = 1.5;
+
+/** The variables of CSS with the colors of a mark. A mark with an outline has the color of the page within. */
+interface Paint {
+  readonly fill: string;
+  readonly opacity: number;
+  readonly outline?: string;
+}
+
+type Painted = Pick<ChartSeries, 'color' | 'isPale'>;
+
+export function toPaint({ color, isPale = false }: Painted): Paint {
+  const own = `--chart-${String(color)}`;
+  return color === BESIDE ? { fill: '--bar-field', opacity: 1, outline: own } : { fill: own, opacity: isPale ? PALE : 1 };
+}
 
 /** A chart in the width of its place. A mark is read with the pointer, and with the arrow keys. */
 export function ChartFigure({ chart }: { readonly chart: DrawnChart }) {
@@ -89,6 +103,25 @@ export function ChartDrawing({ chart, layout: { width, height, shapes }, read, o
   );
 }
 
+interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The box of a mark with its color. An outline lies within the box, so that a bar is as long as its value. */
+export function outlineOf({ x, y, width, height }: Box): Box {
+  const line = Math.min(OUTLINE, width, height);
+  return { x: x + line / 2, y: y + line / 2, width: width - line, height: height - line };
+}
+
+function toBox(box: Box, painted: Painted, isRead = false) {
+  const { fill, opacity, outline } = toPaint(painted);
+  const stroke = outline !== undefined && !isRead && { stroke: `var(${outline})`, strokeWidth: OUTLINE };
+  return { ...(outline === undefined ? box : outlineOf(box)), style: { fill: `var(${fill})`, fillOpacity: opacity, ...stroke } };
+}
+
 function ShapeDrawing({
   shape,
   isRead,
@@ -107,16 +140,13 @@ function ShapeDrawing({
     );
   }
   if (shape.kind === 'line') return <rect x={shape.x} y={shape.y} width={shape.width} height={shape.height} className="chart-line" />;
-  if (shape.kind === 'key') {
-    const { x, y, size, color } = shape;
-    return <rect {...{ x, y }} width={size} height={size} style={{ fill: `var(${colorOf(color)})` }} />;
-  }
-  const { x, y, width, height, mark } = shape;
+  const { x, y } = shape;
+  if (shape.kind === 'key') return <rect {...toBox({ x, y, width: shape.size, height: shape.size }, shape.series)} />;
+  const { width, height, mark } = shape;
   return (
     <rect
-      {...{ x, y, width, height }}
+      {...toBox({ x, y, width, height }, mark, isRead)}
       className={isRead ? 'chart-mark chart-read' : 'chart-mark'}
-      style={{ fill: `var(${colorOf(mark.color)})`, fillOpacity: mark.isPale ? PALE : 1 }}
       {...(onRead && { onPointerEnter: () => onRead(mark), onPointerDown: () => onRead(mark) })}
     />
   );

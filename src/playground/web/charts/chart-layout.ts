@@ -1,4 +1,4 @@
-import type { ChartBar, ChartMark, DrawnChart } from './drawn-chart';
+import type { ChartBar, ChartMark, ChartSeries, DrawnChart } from './drawn-chart';
 
 /** A thing that is drawn, at a place in pixels. */
 export type Shape =
@@ -10,7 +10,7 @@ export type Shape =
       readonly height: number;
       readonly mark: ChartMark;
     }
-  | { readonly kind: 'key'; readonly x: number; readonly y: number; readonly size: number; readonly color: number }
+  | { readonly kind: 'key'; readonly x: number; readonly y: number; readonly size: number; readonly series: ChartSeries }
   | {
       readonly kind: 'text';
       readonly x: number;
@@ -70,10 +70,11 @@ interface Part {
 function layOutLegend(series: DrawnChart['series'], width: number, measure: Measure): Part {
   const shapes: Shape[] = [];
   let [x, y] = [0, 0];
-  series.forEach(({ name, color }) => {
+  series.forEach((each) => {
+    const name = fit(each.name, width - BAR - GAP, measure);
     const needed = BAR + GAP + measure(name);
     if (x > 0 && x + needed > width) [x, y] = [0, y + LINE];
-    shapes.push({ kind: 'key', x, y: y + 2, size: BAR - 2, color });
+    shapes.push({ kind: 'key', x, y: y + 2, size: BAR - 2, series: each });
     shapes.push({ kind: 'text', x: x + BAR + 2, y: y + BAR - 2, text: name, anchor: 'start' });
     x += needed + GAP * 2;
   });

@@ -1,5 +1,5 @@
 import type { PrintHead } from '../tables/print-sheet';
-import { colorOf, createWriting, FONT, PALE } from './chart-figure';
+import { createWriting, FONT, OUTLINE, outlineOf, toPaint } from './chart-figure';
 import { layOutChart, type Shape } from './chart-layout';
 import type { DrawnChart } from './drawn-chart';
 
@@ -63,15 +63,25 @@ function drawShape(context: CanvasRenderingContext2D, shape: Shape, colors: (var
   } else if (shape.kind === 'line') {
     context.fillStyle = colors('--bar-border');
     context.fillRect(shape.x, shape.y, shape.width, shape.height);
-  } else if (shape.kind === 'key') {
-    context.fillStyle = colors(colorOf(shape.color));
-    context.fillRect(shape.x, shape.y, shape.size, shape.size);
-  } else {
-    context.fillStyle = colors(colorOf(shape.mark.color));
-    context.globalAlpha = shape.mark.isPale ? PALE : 1;
-    context.fillRect(shape.x, shape.y, shape.width, shape.height);
-    context.globalAlpha = 1;
-  }
+  } else if (shape.kind === 'key') drawBox(context, { ...shape, width: shape.size, height: shape.size }, shape.series, colors);
+  else drawBox(context, shape, shape.mark, colors);
+}
+
+function drawBox(
+  context: CanvasRenderingContext2D,
+  box: Parameters<typeof outlineOf>[0],
+  painted: Parameters<typeof toPaint>[0],
+  colors: (variable: string) => string,
+): void {
+  const { fill, opacity, outline } = toPaint(painted);
+  const { x, y, width, height } = outline === undefined ? box : outlineOf(box);
+  context.fillStyle = colors(fill);
+  context.globalAlpha = opacity;
+  context.fillRect(x, y, width, height);
+  context.globalAlpha = 1;
+  if (outline === undefined || width <= 0 || height <= 0) return;
+  [context.strokeStyle, context.lineWidth] = [colors(outline), OUTLINE];
+  context.strokeRect(x, y, width, height);
 }
 
 /** Breaks a text into lines of a width. */

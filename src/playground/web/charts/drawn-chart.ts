@@ -21,12 +21,14 @@ export interface DrawnChart {
 
 export interface ChartSeries {
   readonly name: string;
-  /** The number of its color, from 1 to 8. */
+  /** The number of its color, from 1 to 8, or that of what is beside. */
   readonly color: number;
+  /** True for every other part of a bar whose parts have one color. */
+  readonly isPale?: boolean;
 }
 
-/** The color of what is there to be compared with. */
-export const BESIDE = 8;
+/** The color of what is there to be compared with. It is drawn as an outline, which stands apart without colors too. */
+export const BESIDE = 9;
 
 /** A thing with a name of its own in a chart, such as a fund or a month. */
 export interface ChartRow {
@@ -47,10 +49,8 @@ export interface ChartBar {
 export interface ChartMark {
   /** The name of the thing that the mark stands for, and its value, as people write them. */
   readonly reading: string;
-  /** The number of its color, from 1 to 8. */
-  readonly color: number;
-  /** True for every other part of a bar whose parts have one color. */
-  readonly isPale?: boolean;
+  readonly color: ChartSeries['color'];
+  readonly isPale?: ChartSeries['isPale'];
   /** The places at which the mark begins and ends on the axis. Floats are for places on the screen only. */
   readonly from: number;
   readonly to: number;

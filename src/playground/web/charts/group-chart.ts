@@ -257,6 +257,7 @@ function ofDays(groups: readonly Group[], drawing: Drawing): DrawnChart {
   });
   return {
     ...common({ ...drawing, compared: undefined }),
+    series: toShades(rows, `${toPart(drawing.by)} of a day`, drawing),
     rows,
     isUpright: rows.length > MAX_ROWS,
     summary: `${describe(drawing)}, ${rows[0]?.label ?? ''} to ${rows.at(-1)?.label ?? ''}.`,
@@ -293,7 +294,7 @@ function ofParts(groups: readonly Group[], drawing: Drawing): DrawnChart {
   const unit = drawing.times.map(toWords).join(' and ');
   return {
     rows,
-    series: hasColors ? times.map(([, name], place) => ({ name, color: place + 1 })) : seriesOf({ ...drawing, compared: undefined }),
+    series: hasColors ? times.map(([, name], place) => ({ name, color: place + 1 })) : toShades(rows, `${unit} of a bar`, drawing),
     valueKind: kindOf(drawing.column),
     summary: `${describe(drawing)}, ${range}${describeMost(rows[0])}`,
     notes: [
@@ -305,6 +306,22 @@ function ofParts(groups: readonly Group[], drawing: Drawing): DrawnChart {
       ...toOmission(names, drawing),
     ],
   };
+}
+
+/** The thing that a part of a day's bar is, such as a deposit; a part, where its groups are of several things. */
+const toPart = (by: readonly string[]): string => {
+  const things = by.flatMap((word) => (/ id$/.test(word) ? [word.replace(/ id$/, '')] : []));
+  return things.length === 1 ? things[0]! : 'part';
+};
+
+/** Names the two shades in which the parts of a bar stand by turns; the figure alone where no bar has more than one. */
+function toShades(rows: readonly ChartRow[], parts: string, drawing: Drawing): ChartSeries[] {
+  const hasParts = rows.some(({ bars }) => bars.some(({ marks }) => marks.length > 1));
+  if (!hasParts) return seriesOf({ ...drawing, compared: undefined });
+  return [
+    { name: `${titleOf(drawing.column)} of the 1st, 3rd, 5th … ${parts}`, color: 1 },
+    { name: `of the 2nd, 4th, 6th … ${parts}`, color: 1, isPale: true },
+  ];
 }
 
 /** A row whose bar has a part for each group. The value of the bar is the exact sum of the known ones. */

@@ -108,6 +108,8 @@ export interface ReportDefinition {
   readonly leads?: 'net';
   /** The order of the rows, and how many there are at most; that of the groups' values, and all of them, when it is missing. */
   readonly top?: { readonly field: 'TRANSACTION_AMOUNT'; readonly limits: readonly number[] };
+  /** True for rows that begin with the largest amount while nobody has sorted them. */
+  readonly isLargestFirst?: boolean;
   /** True for the report whose deposits are tied to a statement of the bank. */
   readonly tiesToBank?: boolean;
   /** The report that a row opens into, with the row as its filter. */
@@ -167,6 +169,7 @@ export const reportDefinitions = {
     filters: lineFilters,
     period: 'this-year',
     pending: 'WITH',
+    isLargestFirst: true,
     opens: 'donor',
   },
   donor: {

@@ -41,6 +41,8 @@ export interface Names {
   readonly findDonors: (search: string, signal: AbortSignal) => Promise<readonly Found[]>;
   /** The name of an id, with what tells it apart from namesakes; its number until the name is known. */
   readonly nameOf: (kind: NamedKind, id: number) => string;
+  /** True once the gateway has said that nothing has an id. It says so only to those who may know. */
+  readonly isMissing: (kind: NamedKind, id: number) => boolean;
 }
 
 /**
@@ -48,12 +50,13 @@ export interface Names {
  * result of the report: a donor may have been erased, or have another name.
  */
 export function useNames(provision: string, wanted: Readonly<Record<NamedKind, readonly number[]>>, result?: unknown): Names {
-  const [known, setKnown] = useState<ReadonlyMap<string, string>>(new Map());
+  // An id that nothing has is known too, without a name.
+  const [known, setKnown] = useState<ReadonlyMap<string, string | undefined>>(new Map());
   const missing = kinds.map((kind) => wanted[kind].filter((id) => !known.has(`${kind} ${String(id)}`)));
   const key = JSON.stringify(missing);
   const finders = useMemo(() => {
-    const keep = (kind: NamedKind, found: readonly Found[]): readonly Found[] => {
-      setKnown((before) => new Map([...before, ...found.map((each) => toEntry(kind, each))]));
+    const keep = (kind: NamedKind, found: readonly Found[], asked: readonly number[] = []): readonly Found[] => {
+      setKnown((before) => new Map([...before, ...toEntries(kind, found, asked)]));
       return found;
     };
     const finder = (kind: NamedKind) => async (search: string, signal: AbortSignal) =>
@@ -63,7 +66,7 @@ export function useNames(provision: string, wanted: Readonly<Record<NamedKind, r
   useEffect(() => {
     for (const [kind, ids] of toAsked(key))
       findNamed(kind, provision, { ids }).then(
-        (found) => finders.keep(kind, found),
+        (found) => finders.keep(kind, found, ids),
         // A name that cannot be found leaves the number, which is as exact.
         () => undefined,
       );
@@ -74,7 +77,7 @@ export function useNames(provision: string, wanted: Readonly<Record<NamedKind, r
     if (result === undefined || asked.length === 0) return undefined;
     const controller = new AbortController();
     const { signal } = controller;
-    const asking = asked.map(async ([kind, ids]) => (await findNamed(kind, provision, { ids }, signal)).map((each) => toEntry(kind, each)));
+    const asking = asked.map(async ([kind, ids]) => toEntries(kind, await findNamed(kind, provision, { ids }, signal), ids));
     Promise.all(asking).then(
       (found) => setKnown(new Map(found.flat())),
       () => {
@@ -83,10 +86,19 @@ export function useNames(provision: string, wanted: Readonly<Record<NamedKind, r
     );
     return () => controller.abort();
   }, [result, wantedKey, provision]);
-  return { ...finders, nameOf: (kind, id) => known.get(`${kind} ${String(id)}`) ?? `No. ${String(id)}` };
+  const toKey = (kind: NamedKind, id: number): string => `${kind} ${String(id)}`;
+  return {
+    ...finders,
+    nameOf: (kind, id) => known.get(toKey(kind, id)) ?? `No. ${String(id)}`,
+    isMissing: (kind, id) => known.has(toKey(kind, id)) && known.get(toKey(kind, id)) === undefined,
+  };
 }
 
-const toEntry = (kind: NamedKind, { id, name, title = name }: Found) => [`${kind} ${id}`, title] as const;
+/** The names of what was found, after the ids that were asked for, which have none where nothing was found. */
+const toEntries = (kind: NamedKind, found: readonly Found[], asked: readonly number[]) => [
+  ...asked.map((id) => [`${kind} ${String(id)}`, undefined] as const),
+  ...found.map(({ id, name, title = name }) => [`${kind} ${id}`, title] as const),
+];
 
 /** The kinds that have ids in a key, with the ids. */
 const toAsked = (key: string): [NamedKind, readonly number[]][] =>

@@ -1,23 +1,35 @@
-import { useState, type SubmitEvent } from 'react';
+import { useEffect, useRef, useState, type SubmitEvent } from 'react';
 import { Button, Disclosure, DisclosurePanel, Heading } from 'react-aria-components';
 import { MAX_ACCOUNT_LENGTH } from '../../../values/journal-layouts';
 import type { Accounts } from './journal-choices';
+import { ScrolledRows } from './scrolled-rows';
 
 interface JournalAccountsFormProps {
   readonly accounts: Accounts;
   /** False for those who may see the accounts and not change them. */
   readonly mayChange: boolean;
   readonly isBusy: boolean;
+  /** True while saving the accounts is what comes next. */
+  readonly isNext: boolean;
+  /** Counts how often somebody has asked to be led to the first account that is missing. */
+  readonly asked: number;
   readonly onChange: (accounts: Accounts) => void;
   readonly onSave: () => void;
 }
 
 /** The accounts of the bank, the fees and the funds, as a table. It is open while an account is missing. */
-export function JournalAccountsForm({ accounts, mayChange, isBusy, onChange, onSave }: JournalAccountsFormProps) {
+export function JournalAccountsForm({ accounts, mayChange, isBusy, isNext, asked, onChange, onSave }: JournalAccountsFormProps) {
   const { bank, fees, funds } = accounts;
+  const form = useRef<HTMLFormElement>(null);
   const all = [bank, fees, ...funds.map(({ account }) => account)];
   const missing = all.filter((account) => account.trim() === '').length;
   const [isOpen, setIsOpen] = useState(missing > 0);
+  useEffect(() => {
+    if (asked > 0) setIsOpen(true);
+  }, [asked]);
+  useEffect(() => {
+    if (asked > 0 && isOpen) [...(form.current?.querySelectorAll('input') ?? [])].find(({ value }) => value.trim() === '')?.focus();
+  }, [asked, isOpen]);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     onSave();
@@ -46,8 +58,8 @@ export function JournalAccountsForm({ accounts, mayChange, isBusy, onChange, onS
         </Button>
       </Heading>
       <DisclosurePanel>
-        <form onSubmit={submit}>
-          <div className="journal-accounts">
+        <form ref={form} onSubmit={submit}>
+          <ScrolledRows hasFields={mayChange}>
             <table aria-label="Accounts">
               <thead>
                 <tr>
@@ -79,9 +91,9 @@ export function JournalAccountsForm({ accounts, mayChange, isBusy, onChange, onS
                 ))}
               </tbody>
             </table>
-          </div>
+          </ScrolledRows>
           {mayChange ? (
-            <Button type="submit" isPending={isBusy}>
+            <Button type="submit" className={isNext ? 'main-button' : undefined} isPending={isBusy}>
               Save accounts
             </Button>
           ) : (

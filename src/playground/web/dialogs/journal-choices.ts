@@ -37,6 +37,25 @@ export interface Accounts {
   readonly funds: readonly FundRow[];
 }
 
+/** The most funds that a sentence names. */
+const MOST_NAMED = 3;
+
+/** Says which accounts a journal lacks; undefined where all are named. Without those of the bank and the fees there is no journal at all. */
+export function findMissing({ bank, fees, funds }: Accounts): { readonly text: string; readonly isNone: boolean } | undefined {
+  const without = funds.filter(({ account }) => account.trim() === '');
+  const needed = [...(bank.trim() === '' ? ['the bank'] : []), ...(fees.trim() === '' ? ['the fees'] : [])];
+  const isNone = needed.length > 0;
+  if (!isNone && without.length === 0) return undefined;
+  const named = without.slice(0, MOST_NAMED).map(({ designationId, name }) => `${name || 'Fund'} (${String(designationId)})`);
+  const others = without.length - named.length;
+  const list = new Intl.ListFormat('en').format([...named, ...(others > 0 ? [`${String(others)} more`] : [])]);
+  const ofFunds = without.length === 0 ? [] : [`${without.length === 1 ? 'the fund' : 'the funds'} ${list}`];
+  const missing = new Intl.ListFormat('en').format([...needed, ...ofFunds]);
+  return isNone
+    ? { isNone, text: `There is no journal yet: no account is saved for ${missing}.` }
+    : { isNone, text: `No account is saved for ${missing}. A journal with money of ${without.length === 1 ? 'it' : 'theirs'} is refused.` };
+}
+
 /** Reads the accounts in force, with a row for each fund by its name. */
 export async function fetchAccounts(provision: string): Promise<Accounts> {
   const { journalAccounts } = await askGateway<JournalAccountsQuery>(provision, { query: journalAccountsQuery });

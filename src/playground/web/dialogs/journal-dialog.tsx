@@ -11,6 +11,7 @@ import { JournalAccountsForm } from './journal-accounts-form';
 import {
   fetchAccounts,
   fetchTakenJournals,
+  findMissing,
   isCovered,
   isOfPeriod,
   layoutTitles,
@@ -64,6 +65,7 @@ function Journal({ provision, startDate, endDate, asOf, timeZone, mayChange, onD
   const [isUnknown, setIsUnknown] = useState(false);
   const [outcome, setOutcome] = useState(NOTHING);
   const [isBusy, setIsBusy] = useState(false);
+  const [asked, setAsked] = useState(0);
   const { format } = createCellFormat(navigator.languages);
   useEffect(() => {
     fetchAccounts(provision).then(
@@ -128,6 +130,8 @@ function Journal({ provision, startDate, endDate, asOf, timeZone, mayChange, onD
   const listed = booked && !covered.some((journal) => keyOf(journal) === keyOf(booked)) ? [booked, ...covered] : covered;
   const isOtherPeriod = taken !== undefined && covered.length < taken.length;
   const isUnsaved = accounts !== saved;
+  const missing = saved && findMissing(saved);
+  const isReady = Boolean(accounts && taken) && !isUnsaved && !missing;
   const toRange = ({ startDate: first, endDate: last }: Pick<TakenJournal, 'startDate' | 'endDate'>): string =>
     first === ALL_TIME.startDate && last === ALL_TIME.endDate ? 'All time' : `${format(first, 'date')} – ${format(last, 'date')}`;
   const text = (label: string, value: string, name: 'taxRate' | 'journalId') => (
@@ -171,7 +175,14 @@ function Journal({ provision, startDate, endDate, asOf, timeZone, mayChange, onD
         {layout === 'xero' && text('Tax rate', taxRate, 'taxRate')}
         {layout === 'sage' && text('Journal', journalId, 'journalId')}
       </div>
-      {accounts && <JournalAccountsForm {...{ accounts, mayChange, isBusy }} onChange={setAccounts} onSave={() => void save(accounts)} />}
+      {accounts && (
+        <JournalAccountsForm
+          {...{ accounts, mayChange, isBusy, asked }}
+          isNext={isUnsaved || missing !== undefined}
+          onChange={setAccounts}
+          onSave={() => void save(accounts)}
+        />
+      )}
       {isOtherPeriod && <p>Journals with other days are not offered: choose a period that has all days that you booked.</p>}
       {isUnknown && (
         <p role="alert">
@@ -181,8 +192,18 @@ function Journal({ provision, startDate, endDate, asOf, timeZone, mayChange, onD
       )}
       <p role={outcome.isFault ? 'alert' : 'status'}>{isBusy ? 'One moment…' : outcome.text}</p>
       {isUnsaved && <p>The accounts have changes that are not saved.</p>}
+      {missing && !isUnsaved && (
+        <p className="journal-missing">
+          {missing.text} {mayChange && <Button onPress={() => setAsked((before) => before + 1)}>Name the accounts</Button>}
+        </p>
+      )}
       <div className="dialog-buttons">
-        <Button className="main-button" isPending={isBusy} isDisabled={isUnsaved || !accounts || !taken} onPress={() => void take()}>
+        <Button
+          className={isReady ? 'main-button' : undefined}
+          isPending={isBusy}
+          isDisabled={isUnsaved || !accounts || !taken || missing?.isNone}
+          onPress={() => void take()}
+        >
           Download journal
         </Button>
         <Button onPress={onDone}>Done</Button>

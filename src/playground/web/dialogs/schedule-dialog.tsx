@@ -7,6 +7,7 @@ import { createCellFormat } from '../values/cell-format';
 import { presets } from '../values/periods';
 import { DeleteQuestion } from './delete-question';
 import { ModalDialog } from './modal-dialog';
+import { ScrolledRows } from './scrolled-rows';
 import type { SavedReport } from './saved-reports';
 import { ScheduleForm } from './schedule-form';
 import {
@@ -182,38 +183,40 @@ interface MailLogProps {
 function MailLog({ mails, toText }: MailLogProps) {
   if (mails.length === 0) return <p>Nothing was due yet.</p>;
   return (
-    <div className="journal-accounts">
-      <table aria-label="Log">
-        <thead>
-          <tr>
-            {['Due', 'By', 'Period', 'To', 'State', 'Change'].map((title) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {mails.map(({ id, dueAt, isRequested, startDate, endDate, recipient, state, nextAttemptAt, sentAs, failure, dataVersion }) => (
-            <tr key={id}>
-              <td>{toText(dueAt)}</td>
-              <td>{isRequested ? 'Send now' : 'Schedule'}</td>
-              <td>
-                {startDate} to {endDate}
-              </td>
-              <td>{recipient}</td>
-              <td>
-                {stateTitles[state]}
-                {sentAs === 'LINK' && ' as a link'}
-                {nextAttemptAt !== null && ` until ${toText(nextAttemptAt)}`}
-                {failure !== null && `: ${failure}`}
-              </td>
-              <td>{dataVersion}</td>
+    <>
+      <ScrolledRows hasFields={false}>
+        <table aria-label="Log">
+          <thead>
+            <tr>
+              {['Due', 'By', 'Period', 'To', 'State', 'Change'].map((title) => (
+                <th key={title} scope="col">
+                  {title}
+                </th>
+              ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {mails.map(({ id, dueAt, isRequested, startDate, endDate, recipient, state, nextAttemptAt, sentAs, failure, dataVersion }) => (
+              <tr key={id}>
+                <td>{toText(dueAt)}</td>
+                <td>{isRequested ? 'Send now' : 'Schedule'}</td>
+                <td>
+                  {startDate} to {endDate}
+                </td>
+                <td>{recipient}</td>
+                <td>
+                  {stateTitles[state]}
+                  {sentAs === 'LINK' && ' as a link'}
+                  {nextAttemptAt !== null && ` until ${toText(nextAttemptAt)}`}
+                  {failure !== null && `: ${failure}`}
+                </td>
+                <td>{dataVersion}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrolledRows>
       {mails.length === MAX_SHOWN_MAILS && <p>These are the newest {MAX_SHOWN_MAILS} mails. Earlier ones are not shown.</p>}
-    </div>
+    </>
   );
 }

@@ -197,6 +197,7 @@ function Against({ href, period: { startDate, endDate }, currency, of }: Against
 function RecentDeposits({ days, readsDonors, currency, figures: { deposits, recent } }: Omit<FiguresProps, 'timeZone'>) {
   const { format } = createCellFormat(navigator.languages);
   if (!deposits || !recent) return null;
+  const isCut = recent.all.deposits > deposits.nodes.length;
   const all = linkTo('bank-tie-out', { period: `${days.recentDate}..${days.today}`, pending: 'WITH' });
   /** The gifts of a deposit: with donors for those who may read them. */
   const giftsOf = (deposit: string): string => linkTo(readsDonors ? 'gifts' : 'largest', { period: 'all-time', pending: 'WITH', deposit });
@@ -234,12 +235,8 @@ function RecentDeposits({ days, readsDonors, currency, figures: { deposits, rece
             </tbody>
           </table>
           <p>
-            <a href={all}>
-              {recent.all.deposits > deposits.nodes.length
-                ? `All ${countOf(recent.all.deposits, 'deposit')}`
-                : countOf(recent.all.deposits, 'deposit')}
-            </a>{' '}
-            since {format(days.recentDate, 'date')}:{' '}
+            {isCut && `The newest ${format(deposits.nodes.length, 'count')} of ${format(recent.all.deposits, 'count')} are shown. `}
+            <a href={all}>{`${isCut ? 'All ' : ''}${countOf(recent.all.deposits, 'deposit')}`}</a> since {format(days.recentDate, 'date')}:{' '}
             {createCellFormat(navigator.languages, currency).format(recent.all.byTransaction.amount, 'money')} in{' '}
             {countOf(recent.all.transactions, 'gift')}
           </p>

@@ -1,14 +1,19 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 
-/** The one place of a report for its notices. It is a line high, so that nothing moves when one comes; a button shows all that has no room. */
+/**
+ * The one place of a report for its notices. It is a line high, and a button shows all that has no room. It takes no room before the first
+ * notice, and keeps its line when the last one goes, so that nothing moves away from a pointer.
+ */
 export function NoticeLine({ children }: { readonly children: ReactNode }) {
   const line = useRef<HTMLDivElement>(null);
   const [isOpen, setIsOpen] = useState(false);
   const [isCut, setIsCut] = useState(false);
+  const [hasBegun, setHasBegun] = useState(false);
   useEffect(() => {
     const { current } = line;
     if (!current) return undefined;
     const measure = (): void => {
+      if (current.textContent.trim() !== '') setHasBegun(true);
       if (current.matches('[data-open]')) return;
       // A button that had the focus may have scrolled the line.
       current.scrollLeft = 0;
@@ -25,7 +30,7 @@ export function NoticeLine({ children }: { readonly children: ReactNode }) {
     };
   }, [isOpen]);
   return (
-    <div className="notices">
+    <div className="notices" data-begun={hasBegun ? '' : undefined}>
       <div ref={line} className="notice-line" data-open={isOpen ? '' : undefined}>
         {children}
       </div>

@@ -47,7 +47,7 @@ const keyColumns: Readonly<Record<GroupBy, readonly ReportColumn[]>> = {
   ACCOUNT_TYPE: [keyColumn('account_type')],
   PAYMENT_TYPE: [keyColumn('payment_type')],
   DONOR: [
-    ...[keyColumn('donor_first_name'), keyColumn('donor_last_name')],
+    ...[keyColumn('donor_first_name', { isName: true }), keyColumn('donor_last_name', { isName: true })],
     keyColumn('donor_id', { about: 'Tells two donors of one name apart. 0 stands for gifts of nobody known.' }),
   ],
   CITY: [keyColumn('city')],

@@ -92,7 +92,7 @@ export function ReportOutcome({
     () => plan.columns.map((column) => (isKnown && column.id === 'all.byAllocation.unknown' ? { ...column, isHidden: true } : column)),
     [plan, isKnown],
   );
-  const { title, opens, tiesToBank = false } = definitionOf(choices.report);
+  const { title, opens, tiesToBank = false, isLargestFirst = false } = definitionOf(choices.report);
   const { nameOf } = names;
   const conditions = useMemo(() => toConditions(choices, nameOf).map(({ text }) => text), [choices, nameOf]);
   const lines = useMemo(() => {
@@ -118,6 +118,10 @@ export function ReportOutcome({
   // A view of a table that is shown no more is of other rows.
   const view = shown && seen?.of === shown ? seen.view : undefined;
   const setView = useMemo(() => shown && ((now: TableView) => setSeen({ of: shown, view: now })), [shown]);
+  const sortedBy = useMemo(() => {
+    const amount = isLargestFirst ? columns.find(({ kind, adds, isHidden }) => kind === 'money' && adds && !isHidden) : undefined;
+    return amount && { column: amount.id, isDescending: true };
+  }, [isLargestFirst, columns]);
   const open = useMemo(() => {
     const cellOf = (row: Row, id: string) => row[columns.findIndex((column) => column.id === id)];
     if (opens === 'deposit') {
@@ -164,6 +168,7 @@ export function ReportOutcome({
   );
   const isPart = shown !== undefined && view !== undefined && view.arranged.count < shown.table.count;
   const fileName = toFileName(plan);
+  const nothing = toNothing(choices, names);
   const chartPrint = isPart ? { ...print, lines: [...lines, ALL_ROWS_DRAWN] } : print;
   return (
     <>
@@ -205,8 +210,8 @@ export function ReportOutcome({
       {bridge && <BridgeTable {...{ choices, bridge }} />}
       {table.count === 0 ? (
         <>
-          <NothingNote {...{ choices, onChange }} />
-          <NotePrint {...{ title, lines }} note={toNothing(choices)} />
+          <NothingNote {...{ choices, onChange }} nothing={nothing} />
+          <NotePrint {...{ title, lines }} note={nothing} />
         </>
       ) : (
         <Tabs className="views" selectedKey={hasTab(choices.report, tab) ? tab : 'table'} onSelectionChange={onTab}>
@@ -226,6 +231,7 @@ export function ReportOutcome({
                 coming={coming}
                 columns={shown.columns}
                 totals={shown.totals}
+                sortedBy={shown.figure ? undefined : sortedBy}
                 label={title}
                 layoutName={shown.figure ? undefined : layoutOf(choices)}
                 onOpenRow={shown.figure ? undefined : open}
@@ -268,16 +274,17 @@ const hasTab = (report: ReportId, tab: Key): boolean =>
   tab === 'chart' ? hasChart(report) : tab !== 'bank' || definitionOf(report).tiesToBank === true;
 
 interface NothingNoteProps {
+  readonly nothing: string;
   readonly choices: ReportChoices;
   readonly onChange: (choices: ReportChoices) => void;
 }
 
 /** Says that a report has no rows, and takes away what narrows it. */
-function NothingNote({ choices, onChange }: NothingNoteProps) {
+function NothingNote({ nothing, choices, onChange }: NothingNoteProps) {
   const wider = withoutConditions(choices);
   return (
     <p className="note">
-      {toNothing(choices)}{' '}
+      {nothing}{' '}
       {toAddress(wider) !== toAddress(choices) && (
         <button
           type="button"
@@ -305,8 +312,12 @@ const nothings: Readonly<Record<ReportDefinition['rows'], string>> = {
 /** The name of the kept columns. A city that somebody hides beside a name is still a part of an address. */
 const layoutOf = ({ report, addresses }: ReportChoices): string => (addresses === 'WITH' ? `${report}-addresses` : report);
 
-const toNothing = ({ report, who }: ReportChoices): string =>
-  who === 'everybody' ? nothings[definitionOf(report).rows] : 'No donor fits these choices. Try another period or fewer conditions.';
+function toNothing({ report, who, donor, state }: ReportChoices, { isMissing }: Names): string {
+  // Otherwise a mistyped number would read as a person who gave nothing.
+  if (donor !== undefined && isMissing('donor', donor))
+    return `No donor has the number ${String(donor)}${state === '' ? '' : ' in the newest books'}. Choose another one.`;
+  return who === 'everybody' ? nothings[definitionOf(report).rows] : 'No donor fits these choices. Try another period or fewer conditions.';
+}
 
 /** False for a change of the books whose state was pruned, so that it cannot be opened. */
 const isKept = (columns: readonly ReportColumn[], row: Row): boolean =>

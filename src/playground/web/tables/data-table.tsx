@@ -47,6 +47,8 @@ interface DataTableProps {
   readonly layoutName?: string | undefined;
   /** Holds the search, the filters and the sorting, for a table that takes the place of this one. */
   readonly kept?: { current: KeptView } | undefined;
+  /** The order of the rows while nobody has chosen one; without it, that in which they were loaded. It must stay the same from render to render. */
+  readonly sortedBy?: Arrangement['sort'];
   /** The gateway's own totals. While rows are searched or filtered, the sums of the shown ones take their place. */
   readonly totals?: GivenTotals | undefined;
   /** Opens a row: its first cell becomes a button. Both functions must stay the same from render to render. */
@@ -74,6 +76,7 @@ export function DataTable({
   label,
   layoutName,
   kept,
+  sortedBy,
   totals,
   onOpenRow,
   toRowName,
@@ -94,8 +97,8 @@ export function DataTable({
   const [isPrintAsked, setIsPrintAsked] = useState(false);
   const { showBoundary } = useErrorBoundary();
   const arrangement = useMemo(
-    () => toArrangement(columns, { search, typed, hasFilters, sort }, navigator.languages),
-    [search, typed, hasFilters, sort, columns],
+    () => toArrangement(columns, { search, typed, hasFilters, sort: sort ?? sortedBy }, navigator.languages),
+    [search, typed, hasFilters, sort, sortedBy, columns],
   );
   const rows = useArrangedRows(client, table, arrangement, showBoundary);
   const { arranged } = rows;
@@ -151,7 +154,8 @@ export function DataTable({
 
   // Figures begin with the largest, and names with the first letter. The third press brings the order of the rows back.
   const sortBy = (column: string): void =>
-    setSort((before) => {
+    setSort((chosen) => {
+      const before = chosen ?? sortedBy;
       const isLargestFirst = columns.some(({ id, kind }) => id === column && isNumber(kind));
       if (before?.column !== column) return { column, isDescending: isLargestFirst };
       return before.isDescending === isLargestFirst ? { column, isDescending: !isLargestFirst } : undefined;
@@ -214,7 +218,7 @@ export function DataTable({
           }
           {...selection.handlers}
         >
-          <div role="row" aria-rowindex={1} className="table-row table-names">
+          <div role="row" aria-rowindex={1} className="table-row table-names" onFocus={({ target }) => bringFocused(frame.current, target)}>
             {layout.headers.map((header) => {
               const column = columns.find(({ id }) => id === header.column.id);
               if (!column) return null;
@@ -291,6 +295,13 @@ const MEASURES_NOTHING: MeasureText = () => 0;
 function widthsOf(frame: HTMLDivElement | null): Record<string, number> {
   const heads = [...(frame?.querySelectorAll<HTMLElement>('[data-column]') ?? [])];
   return Object.fromEntries(heads.map((head) => [head.dataset.column ?? '', Math.round(head.getBoundingClientRect().width)]));
+}
+
+/** Brings the column whose head the keyboard has come to into sight, as a whole. A pointer is where it wants to be. */
+function bringFocused(frame: HTMLElement | null, focused: HTMLElement): void {
+  const heads = [...(frame?.querySelectorAll('[role=columnheader]') ?? [])];
+  const place = heads.findIndex((head) => head.contains(focused));
+  if (frame && place >= 0 && focused.matches(':focus-visible')) bringColumnIntoView(frame, place);
 }
 
 /** The cell with the keyboard, in words for a screen reader, which sees no outline. */

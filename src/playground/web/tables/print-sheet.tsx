@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { createPortal, flushSync } from 'react-dom';
 import { createCellFormat } from '../values/cell-format';
 
@@ -43,8 +43,14 @@ interface PrintSheetProps extends Omit<PrintHead, 'books'> {
 }
 
 /** The sheet that takes the place of the page in a print: whole, and dark on light in every theme. */
-export const PrintSheet = ({ title, lines, isWide = false, children }: PrintSheetProps) =>
-  createPortal(
+export function PrintSheet({ title, lines, isWide = false, children }: PrintSheetProps) {
+  // The foot of each page reads it.
+  useLayoutEffect(() => {
+    const { style } = document.documentElement;
+    style.setProperty('--print-title', toCssText(title));
+    return () => void style.removeProperty('--print-title');
+  }, [title]);
+  return createPortal(
     <section className={isWide ? 'print-sheet print-wide' : 'print-sheet'}>
       <h1>{title}</h1>
       {lines.map((line) => (
@@ -54,6 +60,11 @@ export const PrintSheet = ({ title, lines, isWide = false, children }: PrintShee
     </section>,
     document.body,
   );
+}
+
+/** A text as a string of CSS, whatever somebody typed as a title. */
+const toCssText = (text: string): string =>
+  `"${text.replaceAll(/["\\\p{Cc}]/gu, (letter) => `\\${letter.codePointAt(0)!.toString(16)} `)}"`;
 
 /** The version of the newest books, or of past ones, in a sentence. */
 export const describeBooks = (version: number, isPast = false): string =>

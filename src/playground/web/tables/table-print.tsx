@@ -12,6 +12,8 @@ import type { Arranged, LoadedTable, Row } from '../values/table-types';
 const MAX_ROWS = 5_000;
 /** The rows that are read at once. More of them would keep the page busy. */
 const PIECE_ROWS = 500;
+/** The columns beyond which a sheet is written small, so that a row stays one line. */
+const MANY_COLUMNS = 8;
 /** The most compact columns beside each other on a sheet: a year of months with its total and share. */
 const MAX_COMPACT = 14;
 
@@ -124,7 +126,7 @@ function TableSheet({ table, print, columns, conditions, arranged, totals, isPar
         </p>
       )}
       {parts.map((part) => (
-        <table key={part.map(({ column }) => column.id).join()}>
+        <table key={part.map(({ column }) => column.id).join()} className={part.length > MANY_COLUMNS ? 'print-small' : undefined}>
           <thead>
             <tr>
               {part.map(({ column }) => (

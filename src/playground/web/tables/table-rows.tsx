@@ -60,6 +60,8 @@ export const TableRow = memo(function TableRow({
 }: TableRowProps) {
   const { cell } = createCellFormat(navigator.languages);
   const { selectedFrom, selectedTo, head } = selection;
+  const first = columns[0];
+  const openName = row && onOpen && first ? (toOpenName ? toOpenName(row) : cell(row[first.place] ?? null, first.column)) : undefined;
   const toClass = (kind: string, column: number): string =>
     [kind, column >= selectedFrom && column <= selectedTo && 'selected', column === head && 'head'].filter(Boolean).join(' ');
   return (
@@ -80,14 +82,18 @@ export const TableRow = memo(function TableRow({
       {columns.map(({ column, place: at }, n) => {
         const text = row ? cell(row[at] ?? null, column) : '';
         const { content, title } = fit(text, limits[n], measure);
-        const openName = n === 0 && row && onOpen ? (toOpenName ? toOpenName(row) : text) : undefined;
+        const isOpener =
+          openName !== undefined && (n === 0 || (text !== '' && columns.slice(0, n + 1).every((each) => each.column.isName)));
         return (
           <div key={column.id} role="cell" className={toClass(column.kind, n)} title={title}>
-            {openName !== undefined ? (
+            {isOpener ? (
               <button
                 type="button"
                 className="row-open"
-                aria-label={openName.includes(text) ? `Open ${openName}` : `Open ${openName}, ${text}`}
+                // The rest of a name leads where its beginning does, and is no second stop of the keyboard.
+                {...(n === 0
+                  ? { 'aria-label': openName.includes(text) ? `Open ${openName}` : `Open ${openName}, ${text}` }
+                  : { tabIndex: -1 })}
                 onClick={() => row && onOpen?.(row)}
               >
                 {content || '…'}

@@ -38,6 +38,8 @@ export interface TableColumn {
   readonly isSigned?: boolean | undefined;
   /** True for a text of which a part would pass for another one, such as an id. It is never cut. */
   readonly isCode?: boolean;
+  /** True for a part of a name. The parts with which a row begins lead on together. */
+  readonly isName?: boolean;
   /** True for one of many columns that stand side by side, each only as wide as its values. */
   readonly isCompact?: boolean;
   /** True for a column that is shown only when somebody chooses it. */

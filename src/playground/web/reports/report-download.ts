@@ -6,7 +6,7 @@ import { describeArrangement, describeLost } from '../rows/filter-text';
 import type { TableClient } from '../rows/table-client';
 import { describeDonors, describeFetched } from '../choices/choice-texts';
 import { bridgeFacts } from './change-bridge';
-import { describeCautions } from './comparison-note';
+import { describeCautions } from './report-notes';
 import { describeLate } from './late-changes';
 import { describeCrossings } from './period-crossings';
 import { dateBases, definitionOf, donorChoiceOf, groupTitles, pendingChoices } from '../choices/report-definitions';

@@ -1,7 +1,8 @@
 import { isPeriodName } from '../../../values/periods';
 import { writeValue } from '../choices/choice-texts';
-import type { ReportChoices } from '../choices/report-choices';
+import { defaultChoices, type ReportChoices } from '../choices/report-choices';
 import { definitionOf, donorChoiceOf, groupTitles, hasComparedRows } from '../choices/report-definitions';
+import { describeChanges, describeLate, type LateState } from './late-changes';
 import type { ReportPlan } from './use-report';
 
 /** A way in which a comparison is less than it seems, and the choices of one that is not. */
@@ -78,4 +79,34 @@ function toComparedRows({ choices: { report }, compared }: ReportPlan): Caution[
   const next = (['MONTH', 'NONE'] as const).find((by) => offered.includes(by) && hasComparedRows(by, compared?.isByMonths ?? false));
   if (next === undefined) return undefined;
   return { title: next === 'NONE' ? 'Do not divide' : `Divide by ${groupTitles[next].toLowerCase()}`, choices: { splitBy: next } };
+}
+
+interface LateNoteProps {
+  readonly choices: ReportChoices;
+  readonly late: LateState;
+  readonly onChange: (choices: ReportChoices) => void;
+}
+
+/** Says what came late in a report, by the gateway's own rule, and whether lines are gone. Nothing is said where neither is so. */
+export function LateNote({ choices, late, onChange }: LateNoteProps) {
+  if (late === 'none' || late === 'reading') return null;
+  // The report itself is right without the note.
+  if ('fault' in late) return <p role="note">{describeLate(late)}</p>;
+  const { since } = late;
+  const [came, ...told] = describeChanges(late);
+  // The conditions stay, so that the changes lead to the figures of this report.
+  const { report, compare, splitBy, limit } = defaultChoices('changes');
+  return (
+    <p role="note">
+      {/* The line may be cut, and the button stays in sight. */}
+      {since && (
+        <button type="button" onClick={() => onChange({ ...choices, report, compare, splitBy, limit, since: String(since.version) })}>
+          See what changed
+        </button>
+      )}{' '}
+      <span>
+        {came && <strong>{came}</strong>} {told.join(' ')}
+      </span>
+    </p>
+  );
 }

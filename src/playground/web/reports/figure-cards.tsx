@@ -28,8 +28,7 @@ interface Card {
 /** Shows the totals of a report, large, each with what it counts. Every gift is counted once. They are a line high while they are brief. */
 export function FigureCards({ plan, figures, isBrief }: FigureCardsProps) {
   const { format, sign } = createCellFormat(navigator.languages, plan.currency);
-  const { wholeCompared } = plan;
-  const then = wholeCompared === undefined ? titleOfCompared(plan.choices.compare) : `All of ${wholeCompared}`;
+  const then = titleOfCompared(plan.choices.compare);
   return (
     <section className="cards" aria-label="Totals">
       <dl data-brief={isBrief ? '' : undefined}>
@@ -47,7 +46,6 @@ export function FigureCards({ plan, figures, isBrief }: FigureCardsProps) {
               {change && (
                 <span>
                   {sign(change.difference, kind)} ({sign(toPercentage(String(change.difference), String(before), 1) ?? null, 'percent')})
-                  {wholeCompared !== undefined && ' so far'}
                 </span>
               )}
             </dd>
@@ -70,7 +68,9 @@ export function describeNotes(plan: ReportPlan, figures: ReportFigures): string 
           `The figures are of all ${format(all.transactions, 'count')} gifts. The rows are the ${format(choices.limit, 'count')} largest of them.`,
         ]
       : []),
-    ...(compared ? [`${titleOfCompared(choices.compare)}: ${describePeriod(choices, compared)}.`] : []),
+    ...(compared
+      ? [`${titleOfCompared(choices.compare)}${compared.isSoFar ? ', the same days so far' : ''}: ${describePeriod(choices, compared)}.`]
+      : []),
     ...(choices.compare !== 'off' && !compared ? ['All time has no period before it to compare with.'] : []),
     ...describeBasis(choices),
     ...(choices.pending === 'WITHOUT' ? ['Pending deposits are left out.'] : []),

@@ -145,11 +145,8 @@ export function groupingsOf({ report, splitBy }: ReportChoices, mayReadDonors: b
   return groups.flatMap((by) => (by === 'DONOR' ? [by, 'CITY'] : by));
 }
 
-/**
- * The columns of a report in the order of the screen. Ids are the paths of the values in a row of the answer. `wholeCompared` names the period
- * that is compared with one that is not over yet.
- */
-export function columnsOf(choices: ReportChoices, mayReadDonors: boolean, wholeCompared?: string): readonly ReportColumn[] {
+/** The columns of a report in the order of the screen. Ids are the paths of the values in a row of the answer. */
+export function columnsOf(choices: ReportChoices, mayReadDonors: boolean): readonly ReportColumn[] {
   const { rows } = definitionOf(choices.report);
   if (rows === 'versions') return mayReadDonors ? versionColumns : versionColumns.filter(({ id }) => id !== 'fileName');
   if (rows === 'changes') return changeColumns;
@@ -162,7 +159,7 @@ export function columnsOf(choices: ReportChoices, mayReadDonors: boolean, wholeC
   const { report, who, addresses } = choices;
   // A city stands in its address where there is one.
   const keys = groupings.filter((by) => by !== 'CITY' || addresses === 'WITHOUT').flatMap((by) => keyColumns[by]);
-  const figures = who === 'lapsed' ? lapsedColumns(choices) : figureColumns(choices, groupings, wholeCompared);
+  const figures = who === 'lapsed' ? lapsedColumns(choices) : figureColumns(choices, groupings);
   const dates = definitionOf(report).choosesDonors ? giftDateColumns(choices) : [];
   // The dates and the id of a gift leave room for its amounts, and for the names of its fund and its donor, at a width of 1280.
   if (groupings.includes('TRANSACTION')) {
@@ -200,7 +197,7 @@ const figureNames: ReadonlyMap<string, string> = new Map(
 );
 
 /** The figures of a group. A figure adds up over the rows only where no gift, or no deposit, is in two of them. */
-function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[], wholeCompared: string | undefined): readonly ReportColumn[] {
+function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[]): readonly ReportColumn[] {
   const isByFund = groupings.includes('DESIGNATION');
   const isShare = isByFund || choices.funds.length > 0;
   const isByGift = groupings.includes('TRANSACTION');
@@ -217,7 +214,7 @@ function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[], wh
   const money = { adds: !isByFund, ...about };
   const ofGifts = isShare ? ' of the whole gifts' : '';
   const isByNet = definitionOf(choices.report).leads === 'net';
-  const compared = comparedColumns(choices, { isShare, wholeCompared, money });
+  const compared = comparedColumns(choices, isShare, money);
   const net = column('all.byTransaction.netAmount', `Net${ofGifts}`, 'money', { ...money, isHidden: isShare });
   return [
     ...(isByNet ? [net] : []),
@@ -285,23 +282,13 @@ function giftDateColumns(choices: ReportChoices): readonly ReportColumn[] {
   ];
 }
 
-interface ComparedOptions {
-  readonly isShare: boolean;
-  readonly wholeCompared: string | undefined;
-  readonly money: Partial<ReportColumn>;
-}
-
-function comparedColumns({ compare, splitBy }: ReportChoices, { isShare, wholeCompared, money }: ComparedOptions): readonly ReportColumn[] {
+function comparedColumns({ compare }: ReportChoices, isShare: boolean, money: Partial<ReportColumn>): readonly ReportColumn[] {
   if (compare === 'off') return [];
   const [figure, change] = isShare ? ['byAllocation', 'amountByAllocation'] : ['byTransaction', 'amountByTransaction'];
   const adds = isShare ? { adds: true } : money;
-  // A part of time stands beside its own counterpart.
-  const isByTime = timeGroups.some((by) => by === splitBy);
-  const then = wholeCompared === undefined || isByTime ? titleOfCompared(compare) : `All of ${wholeCompared}`;
-  const difference = wholeCompared === undefined ? 'Difference' : 'Difference so far';
   return [
-    column(`compared.all.${figure}.amount`, then, 'money', adds),
-    column(`change.${change}.difference`, difference, 'money', { ...adds, isSigned: true }),
-    column(`change.${change}.percentage`, `${difference} in %`, 'percent', { isSigned: true }),
+    column(`compared.all.${figure}.amount`, titleOfCompared(compare), 'money', adds),
+    column(`change.${change}.difference`, 'Difference', 'money', { ...adds, isSigned: true }),
+    column(`change.${change}.percentage`, 'Difference in %', 'percent', { isSigned: true }),
   ];
 }

@@ -1,7 +1,7 @@
-import { isPeriodName } from '../../../values/periods';
-import { writeValue } from '../choices/choice-texts';
+import { nameSpan, writeValue } from '../choices/choice-texts';
 import { defaultChoices, type ReportChoices } from '../choices/report-choices';
-import { definitionOf, donorChoiceOf, groupTitles, hasComparedRows } from '../choices/report-definitions';
+import { definitionOf, groupTitles, hasComparedRows } from '../choices/report-definitions';
+import { findDates } from '../values/periods';
 import { describeChanges, describeLate, type LateState } from './late-changes';
 import type { ReportPlan } from './use-report';
 
@@ -40,37 +40,23 @@ export const ComparisonNote = ({ plan, onChange }: ComparisonNoteProps) =>
 export const describeCautions = (plan: ReportPlan): readonly string[] => findCautions(plan).map(({ text }) => text);
 
 function findCautions(plan: ReportPlan): readonly Caution[] {
-  const { choices, compared, comparesRows, lastDay, wholeCompared } = plan;
-  const { splitBy } = choices;
+  const { choices, compared, comparesRows, lastDay, period } = plan;
+  const { splitBy, who, compare } = choices;
+  if (!compared) return [];
+  const isUnderWay = who === 'both' && !findDates(compare) && (period.endDate ?? '') > lastDay;
   return [
-    ...(wholeCompared === undefined
+    ...(isUnderWay
+      ? [{ text: `So far, on ${writeValue(lastDay, 'date')}, against all of ${nameSpan(compared)}: this period is not over.` }]
+      : []),
+    ...(comparesRows
       ? []
       : [
           {
-            text: `So far, on ${writeValue(lastDay, 'date')}, against all of ${wholeCompared}: this period is not over.`,
-            advice: toSameDays(plan),
-          },
-        ]),
-    ...(compared && !comparesRows
-      ? [
-          {
-            text: `Only the totals are compared: the two periods do not have the same ${groupTitles[splitBy].toLowerCase()}s.`,
+            text: `The totals alone are compared: a ${groupTitles[splitBy].toLowerCase()} has none in the other period that is its own.`,
             advice: toComparedRows(plan),
           },
-        ]
-      : []),
+        ]),
   ];
-}
-
-/** The choices of a period without the days to come. Donors of two periods would be others. */
-function toSameDays({ choices, period: { startDate = '' }, lastDay, today }: ReportPlan): Caution['advice'] {
-  const { period, compare, who } = choices;
-  if (donorChoiceOf(who).isCompared || startDate > lastDay) return undefined;
-  const toDate = period.replace(/^this-(.+)$/, '$1-to-date');
-  if (toDate !== period && isPeriodName(toDate) && lastDay === today)
-    return { title: 'Compare the same days', choices: { period: toDate } };
-  const title = compare === 'last-year' ? 'Compare the same days' : 'Compare as many days';
-  return { title, choices: { period: `${startDate}..${lastDay}` } };
 }
 
 /** The choices of rows that both periods have. */

@@ -6,10 +6,10 @@ import type { TableClient } from '../rows/table-client';
 import type { GrowingTable, LoadedTable, LoadProgress, RowSource } from '../values/table-types';
 import { readDonorLines } from './donor-lines';
 import { NO_CROSSINGS, readCrossings, type PeriodCrossings } from './period-crossings';
-import { findCompared, findDates, findPeriod, isDate } from '../values/periods';
+import { findCompared, findPeriod, isDate } from '../values/periods';
 import { useClosesChanges } from '../choices/closes';
 import { toAsOf } from '../values/states';
-import { describeState, nameSpan, writeValue, type PlannedPeriods } from '../choices/choice-texts';
+import { describeState, writeValue, type PlannedPeriods } from '../choices/choice-texts';
 import type { HistoryQuery } from '../../../generated/operations/graphql';
 import historyQuery from '../queries/history.graphql?raw';
 import { findLack, type ReportChoices } from '../choices/report-choices';
@@ -32,8 +32,6 @@ export interface ReportPlan extends PlannedPeriods {
   readonly comparesRows: boolean;
   /** The last day that can be in the books of the report. */
   readonly lastDay: string;
-  /** The other period in words, such as “2025”, where it stands whole beside a period that is not over; undefined elsewhere. */
-  readonly wholeCompared: string | undefined;
   readonly columns: readonly ReportColumn[];
   readonly document: ReportDocument;
   /**
@@ -72,14 +70,12 @@ type ReportDay = Today & OrganizationCalendar & Pick<PlannedPeriods, 'currency'>
 export function planReport(choices: ReportChoices, now: ReportDay, readsDonors: boolean): ReportPlan | undefined {
   if (findLack(choices) !== undefined) return undefined;
   const period = findPeriod(choices.period, now) ?? {};
-  const compared = findCompared(period, choices.compare);
+  const lastDay = isDate(choices.state) ? choices.state : now.today;
+  // Donors of two periods are those of all of the other one: of fewer days they would be others.
+  const compared = findCompared(period, choices.compare, donorChoices[choices.who].isCompared ? undefined : lastDay);
   const plain: ReportChoices = { ...choices, compare: 'off' };
   const comparesRows = compared !== undefined && hasComparedRows(choices.splitBy, compared.isByMonths);
-  const lastDay = isDate(choices.state) ? choices.state : now.today;
-  // Dates that somebody chose may be as many days. Donors who have not given since have figures in the other period alone.
-  const isUnderWay = compared && !findDates(choices.compare) && choices.who !== 'lapsed' && (period.endDate ?? '') > lastDay;
-  const wholeCompared = isUnderWay ? nameSpan(compared) : undefined;
-  const columns = columnsOf(comparesRows ? choices : plain, readsDonors, wholeCompared).map((column) => inTimeZone(column, now.timeZone));
+  const columns = columnsOf(comparesRows ? choices : plain, readsDonors).map((column) => inTimeZone(column, now.timeZone));
   const [asOf, since] = [choices.state, choices.since].map((state) => toAsOf(state, now.timeZone));
   const parts = { period, asOf, since, fiscalYearStart: now.fiscalYearStart, mayReadDonors: readsDonors };
   const ofBoth = compared && toDocument(choices, { ...parts, compareWith: compared, columns });
@@ -99,7 +95,6 @@ export function planReport(choices: ReportChoices, now: ReportDay, readsDonors: 
     compared,
     comparesRows,
     lastDay,
-    wholeCompared,
     columns,
     document,
     fileDocument,

@@ -101,20 +101,26 @@ export interface ComparedPeriod {
   readonly endDate: string;
   /** True when it lies whole months before the other, so that each month has its own one to be compared with. */
   readonly isByMonths: boolean;
+  /** True when it has the days that the other one has had so far, and not those to come. */
+  readonly isSoFar?: true;
 }
 
 /**
  * Finds the period to compare with. The period before one “to date” has the same days of the week, month, quarter or year before; that of whole months has
- * as many whole months; any other has as many days. A shorter month ends with its last day. A period without both ends has none.
+ * as many whole months; any other has as many days. A shorter month ends with its last day. A period that is not over on `lastDay`, the last
+ * day of which the books can tell, is compared with the same days until then: against all of the other one it would read as a fall. A period
+ * without both ends has none.
  */
-export function findCompared({ startDate, endDate, step }: Period, comparison: Comparison): ComparedPeriod | undefined {
+export function findCompared({ startDate, endDate, step }: Period, comparison: Comparison, lastDay?: string): ComparedPeriod | undefined {
   if (comparison === 'off' || startDate === undefined || endDate === undefined) return undefined;
-  const [start, end] = [parseDate(startDate), parseDate(endDate)];
   const dates = findDates(comparison);
   if (dates) return { ...dates, isByMonths: haveSameMonths({ startDate, endDate }, dates) };
+  const isSoFar = lastDay !== undefined && startDate <= lastDay && lastDay < endDate;
+  const [start, last] = [parseDate(startDate), parseDate(endDate)];
+  const end = isSoFar ? parseDate(lastDay) : last;
   const months = findWholeMonths({ startDate, endDate });
   // The last day of a month ends it, and yet a period to date that ends with it has the same days of other months.
-  const isToDate = step?.months !== undefined;
+  const isToDate = isSoFar || step?.months !== undefined;
   const move = (by: Step): ComparedPeriod => {
     const [from, to] = [start.subtract(by), end.subtract(by)];
     const isByMonths = by.months !== undefined;
@@ -122,12 +128,13 @@ export function findCompared({ startDate, endDate, step }: Period, comparison: C
       startDate: from.toString(),
       endDate: (months !== undefined && isByMonths && !isToDate ? endOfMonth(to) : to).toString(),
       isByMonths,
+      ...(isSoFar && { isSoFar }),
     };
   };
   if (comparison === 'last-year') return move({ months: 12 });
   if (step !== undefined) return move(step);
   if (months !== undefined) return move({ months });
-  return move({ days: end.compare(start) + 1 });
+  return move({ days: last.compare(start) + 1 });
 }
 
 /** The number of months that two dates are whole ones of; undefined for other dates. */

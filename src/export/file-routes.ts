@@ -140,39 +140,19 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
   const past = state === undefined || bytes === undefined ? undefined : { state, bytes };
   const tag = new EntityTag(file.rows, { head, template, tail }, past);
   if (tag.answersNotModified(request, response, context)) return;
-  // The snapshot of the rows reads it first, because the last COPY ends the snapshot.
-  const closedThrough = await file.closedThrough();
-  const spooled = totalsMode === 'headers' ? await file.readTotals(template) : undefined;
-  const totalsBefore = spooled?.totals;
+  // The snapshot of the rows reads the closed months first, because the last COPY ends the snapshot. Totals decide whether donors' data was read.
+  const spooled =
+    totalsMode === 'headers' ? { closedThrough: await file.closedThrough(), ...(await file.readTotals(template)) } : undefined;
   // A HEAD request takes no rows, so that it has no entry of a file.
   const isFile = request.method !== 'HEAD';
-  const { rows, totals } =
-    isFile && totalsMode === 'trailers' && file.bytesWithTotals
-      ? file.bytesWithTotals(template)
-      : { rows: spooled?.rows ?? file.rows.bytes(template), totals: () => totalsBefore };
-  const facts: Readonly<Record<string, string>> = {
-    [RANGE]: `${startDate}/${endDate}`,
-    ...(dateBasis === 'TRANSACTION_DATE' && { [DATE_BASIS]: dateBasis }),
-    ...(closedThrough !== null && { [CLOSED_THROUGH]: closedThrough }),
-    ...(file.from !== undefined && { [FROM_VERSION]: String(file.from) }),
-    ...(file.query.journal && { [ACCOUNTS]: String(file.query.journal.accounts) }),
-  };
-  const headers = { ...facts, ...(totalsBefore && toHeaders(totalsBefore)) };
-  // HTTP/1.0 has no chunked coding, and trailers need it.
-  const hasTrailers = request.httpVersion !== '1.0';
-  const named = { ...facts, ...TOTALS, ...(file.query.journal && JOURNAL_TOTALS) };
-  const announced = Object.keys(totalsMode === 'trailers' ? named : headers);
   const count = new FileCount();
-  const toTrailers = () => {
-    const found = totals();
-    return { ...headers, ...(found && toHeaders(found)), ...(isFile && { [FILE_SHA256]: count.facts.fileSha256 }) };
-  };
+  let totals = (): FileTotals | undefined => undefined;
   const reading: DoorReading = {
     operation: { door: 'file', name: request.path.slice(1), hash: null },
     // A change tells where a line came from and where it went, so that it reads lines of all days.
     range: () =>
       toRange({ ...file.lineSet, ...(file.query.changes ? ALL_LINES : daysOf(file.query)), conditions: conditionsOf(file, context) }),
-    areInHeaders: totalsBefore !== undefined,
+    areInHeaders: spooled !== undefined,
     ...(isFile && {
       lines: () => (file.facts.report === 'deposit-summary' ? undefined : (totals()?.lines ?? file.rows.rowCount?.())),
       file: { ...file.facts, format, fileAddress: formatKeptAddress(file.query, hasBom, file.from), rendering: RENDERING },
@@ -186,8 +166,30 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
       ...(state !== undefined && { dataVersion: numberOf(state) }),
     }),
   };
-  await audit.accompany(attempt, reading, (open) =>
-    sendRows(response, isFile ? count.toPieces(head, rows, tail) : [head, rows, tail], {
+  await audit.accompany(attempt, reading, async (open) => {
+    const { closedThrough } = spooled ?? { closedThrough: await file.closedThrough() };
+    const read =
+      isFile && totalsMode === 'trailers' && file.bytesWithTotals
+        ? file.bytesWithTotals(template)
+        : { rows: spooled?.rows ?? file.rows.bytes(template), totals: () => spooled?.totals };
+    totals = read.totals;
+    const facts: Readonly<Record<string, string>> = {
+      [RANGE]: `${startDate}/${endDate}`,
+      ...(dateBasis === 'TRANSACTION_DATE' && { [DATE_BASIS]: dateBasis }),
+      ...(closedThrough !== null && { [CLOSED_THROUGH]: closedThrough }),
+      ...(file.from !== undefined && { [FROM_VERSION]: String(file.from) }),
+      ...(file.query.journal && { [ACCOUNTS]: String(file.query.journal.accounts) }),
+    };
+    const headers = { ...facts, ...(spooled && toHeaders(spooled.totals)) };
+    // HTTP/1.0 has no chunked coding, and trailers need it.
+    const hasTrailers = request.httpVersion !== '1.0';
+    const named = { ...facts, ...TOTALS, ...(file.query.journal && JOURNAL_TOTALS) };
+    const announced = Object.keys(totalsMode === 'trailers' ? named : headers);
+    const toTrailers = () => {
+      const found = totals();
+      return { ...headers, ...(found && toHeaders(found)), ...(isFile && { [FILE_SHA256]: count.facts.fileSha256 }) };
+    };
+    await sendRows(response, isFile ? count.toPieces(head, read.rows, tail) : [head, read.rows, tail], {
       setHeaders: () => {
         setDataVersion(response, context, state);
         setServerTiming(response);
@@ -206,8 +208,8 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
       signal: context.books.signal,
       coding: toContentCoding(request),
       ...(hasTrailers && { trailers: toTrailers }),
-    }),
-  );
+    });
+  });
 }
 
 /** The part of a file's name that says which state it is of, or between which two its changes lie. */

@@ -83,7 +83,8 @@ test.each(['a large file', 'a large answer from a pipe'])('an operator imports %
     ...{ lines: 30_000, deposits: 469, transactions: 15_000, allocations: 30_000, designations: 0, donors: 1875 },
     ...{ assumed: { posted: 469, kept: 0, settled: 0 }, removed: { allocations: 0, transactions: 0, deposits: 0 } },
     correctedShares: { gifts: 0, count: 0, first: [] },
-    ...{ mismatches: { count: 0, first: [] }, preview: null, refusal: null },
+    ...{ mismatches: { count: 0, first: [] }, late: null, preview: null, refusal: null },
+    erasedAgain: { donors: 0, lines: 0, states: 0 },
     version: { number: 2, lines: { added: 30_000, changed: 0, removed: 0 } },
   });
   expect(idle.peak).toBeGreaterThan(50 * MEGABYTE);

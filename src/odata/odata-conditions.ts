@@ -7,7 +7,7 @@ import { ALL_TIME, isLocalDate, type LocalDate } from '../values/dates';
 import { isMoney, toCents } from '../values/money';
 import { valueAt } from '../values/paths';
 import { addDays, toPeriodDates, type PeriodDates, type PeriodName } from '../values/periods';
-import { notImplemented, type Comparison, type Literal } from './odata-filter';
+import { cut, notImplemented, type Comparison, type Literal } from './odata-filter';
 
 /** The comparisons that a property takes: `single` for `eq` alone, `range` for all. */
 export type FilterForm = 'single' | 'range';
@@ -154,7 +154,7 @@ function toAmount(property: string, { type, value }: Literal): string {
   const [, sign, whole = '', cents = ''] = /^([-+]?)0*(\d+)(?:\.(\d{0,2})0*)?$/.exec(value) ?? [];
   const digits = `${whole}.${cents.padEnd(2, '0')}`;
   const amount = sign === '-' && /[1-9]/.test(digits) ? `-${digits}` : digits;
-  if (!isMoney(amount)) throw notImplemented(`${property} is compared with ${value}`, 'an amount of at most two decimals');
+  if (!isMoney(amount)) throw notImplemented(`${property} is compared with ${cut(value)}`, 'an amount of at most two decimals');
   return amount;
 }
 

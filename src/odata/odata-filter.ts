@@ -71,7 +71,7 @@ function readComparison(first: Token, next: () => Token): { readonly comparison:
   if (LITERALS[first.kind] || ['true', 'false'].includes(first.text)) throw notImplemented('$filter has a literal first', SUPPORTED);
   if (first.kind !== 'word' || OTHER_WORDS.includes(first.text)) throw toFault(first);
   const operator = next();
-  if (operator.kind === 'mark' && operator.text === '(') throw notImplemented(`$filter calls ${first.text}`, SUPPORTED);
+  if (operator.kind === 'mark' && operator.text === '(') throw notImplemented(`$filter calls ${cut(first.text)}`, SUPPORTED);
   const property = first.text;
   if (isOperator(operator))
     return { comparison: { property, operator: operator.text as Operator, literal: readLiteral(next()) }, after: next() };
@@ -87,7 +87,8 @@ function readLiteral({ kind, text }: Token): Literal {
   if (type) return { type, value: text };
   if (kind === 'word' && (text === 'true' || text === 'false')) return { type: 'boolean', value: text };
   // Another property, or a function's name.
-  if (kind === 'word') throw notImplemented(`$filter compares with ${text}`, SUPPORTED);
+  if (kind === 'word') throw notImplemented(`$filter compares with ${cut(text)}`, SUPPORTED);
+  if (text === '(') throw notImplemented('$filter compares with a part in parentheses', SUPPORTED);
   throw toFault({ kind, text });
 }
 
@@ -106,11 +107,13 @@ function* readTokens(text: string): Generator<Token, undefined> {
 
 /** The most characters of a filter that a message repeats. */
 const SHOWN = 20;
+/** A part of a filter for a message. */
+export const cut = (text: string): string => text.slice(0, SHOWN);
 
-/** The beginning of a path, a parameter, a number with an exponent or an instant. */
-const OTHER_FORMS = /^(?:[/@]|\$(?:it|root)\b|[-+]?\d+(?:\.\d+)?e[-+]?\d|\d{4}-\d\d-\d\dT\d)/i;
+/** The beginning of a path, a parameter, a negation, a number with an exponent or an instant. */
+const OTHER_FORMS = /^(?:[/@]|\$(?:it|root)\b|\.[a-z_]|-[a-z_(]|[-+]?\d+(?:\.\d+)?e[-+]?\d|\d{4}-\d\d-\d\dT\d)/i;
 
 const toFault = ({ kind, text }: Token): AppError =>
   (kind === 'word' && OTHER_WORDS.includes(text)) || OTHER_FORMS.test(text)
-    ? notImplemented(`$filter has ${text.slice(0, SHOWN)}`, SUPPORTED)
-    : new InputError(`$filter cannot be read at ${text.slice(0, SHOWN)}: write ${SUPPORTED}`);
+    ? notImplemented(`$filter has ${cut(text)}`, SUPPORTED)
+    : new InputError(`$filter cannot be read at ${cut(text)}: write ${SUPPORTED}`);

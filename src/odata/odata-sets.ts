@@ -124,10 +124,10 @@ async function findFile(
   let savedAt: Date | undefined;
   let identity = '';
   let place: PagePlace | undefined;
+  let isOther = false as boolean;
   const adjust = (query: FileQuery, saved = query): FileQuery => {
     if (!hasEntities(query)) return query;
-    if (describeProperties(query) !== describeProperties(saved))
-      throw new InputError('these values change the properties of the feed: save a report with them');
+    isOther = describeProperties(query) !== describeProperties(saved);
     const conditions = { ...query, lines: { ...query.lines, startDate: '', endDate: '' } };
     const { organizationId } = context.access.bookState!;
     identity = digestQuery(['odata', organizationId, set, request.query.$filter, options.parameters, savedAt, conditions]);
@@ -148,6 +148,8 @@ async function findFile(
       savedAt = updatedAt;
     };
     const file = await files.savedReport(name.report, { read: () => options.parameters, areTexts: true, onFound, adjust }, context);
+    // Access comes first: values that ask for donors are refused as such.
+    if (isOther) throw new InputError('these values change the properties of the feed: save a report with them');
     return { file, identity, place };
   }
   const { report, read } = toFixedQuery(name, options.parameters);
@@ -159,7 +161,14 @@ async function findFile(
 /** The key and the names of the properties, which the metadata tells by the saved values of a report. */
 const describeProperties = (query: FileQuery): string => {
   const { key, all } = propertiesOf(query);
-  return [key, all].map((each) => each.map(({ name }) => name).join()).join(' ');
+  return [key, all]
+    .map((each) =>
+      each
+        .map(({ name }) => name)
+        .toSorted()
+        .join(),
+    )
+    .join(' ');
 };
 
 /** Parameters of files that a set has not: it has its properties, of which `$select` chooses, and its groups. */

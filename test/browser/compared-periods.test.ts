@@ -79,42 +79,43 @@ const cardOf = (page: Page, title: string): Promise<string> =>
     .innerText();
 
 /** The lines of a figure of a card: now, then, and the difference with its percentage. */
-function figure(title: string, [now, then]: readonly [string, string], note: string, end = ''): string {
+function figure(title: string, [now, then]: readonly [string, string], note: string): string {
   const cents = toCents(now) - toCents(then);
   const sign = cents > 0 ? '+' : '';
   const percentage = ((cents / toCents(then)) * 100).toFixed(1);
-  return `${shown(now)}${note}\n${title}: ${shown(then)}\n${sign}${shown(toMoney(cents))} (${sign}${percentage}%)${end}`;
+  return `${shown(now)}${note}\n${title}: ${shown(then)}\n${sign}${shown(toMoney(cents))} (${sign}${percentage}%)`;
 }
 
-test('an analyst does not take a month that is not over for a fall, and goes on to the same days in one step', async () => {
+test('an analyst does not take a month that is not over for a fall: it is compared with the same days', async () => {
   const { page, faults } = await gateway.visit({
     hash: '#reports/designations?period=this-month&compare=before',
     now: NOW,
     locale: 'en-US',
   });
   await logIn(page);
-  await page.getByRole('table').waitFor();
-  const text = 'So far, on Jun 15, 2024, against all of May 2024: this period is not over.';
-  const caution = page.locator('.caution');
-  expect(await caution.innerText()).toBe(`Compare the same days ${text}`);
-  const [june, may] = [between('2024-06-01', '2024-06-30'), between('2024-05-01', '2024-05-31')];
-  expect(await cardOf(page, 'Received')).toBe(figure('All of May 2024', [received(june), received(may)], '\npending included', ' so far'));
+  await page.getByText('The period before, the same days so far: Deposits of May 1, 2024 – May 15, 2024.').waitFor();
+  const sides = [between('2024-06-01', '2024-06-30'), between('2024-05-01', '2024-05-15')] as const;
   const fees = (lines: readonly SummaryLine[]): string => oracle.totalsOf(lines).byTransaction.feeAmount;
-  expect(await cardOf(page, 'Fees')).toBe(figure('All of May 2024', [fees(june), fees(may)], '', ' so far'));
-  expect(await titles(page)).toEqual(expect.arrayContaining(['All of May 2024', 'Difference so far', 'Difference so far in %']));
-  expect((await printPage(page))[0]!.lines).toContain(text);
-  await caution.getByRole('button', { name: 'Compare the same days' }).click();
-  await page.getByText('The period before: Deposits of May 1, 2024 – May 15, 2024.').waitFor();
-  const sameDays = [between('2024-06-01', '2024-06-15'), between('2024-05-01', '2024-05-15')].map(received) as [string, string];
-  await page.locator('.card').first().getByText(shown(sameDays[1])).waitFor();
-  expect(await cardOf(page, 'Received')).toBe(figure('The period before', sameDays, '\npending included'));
+  expect(await cardOf(page, 'Received')).toBe(figure('The period before', [received(sides[0]), received(sides[1])], '\npending included'));
+  expect(await cardOf(page, 'Fees')).toBe(figure('The period before', [fees(sides[0]), fees(sides[1])], ''));
   expect(await titles(page)).toEqual(expect.arrayContaining(['The period before', 'Difference', 'Difference in %']));
-  expect(new URL(page.url()).hash).toBe('#reports/designations?period=month-to-date&compare=before');
-  expect(await caution.count()).toBe(0);
-  // Dates of one's own have the same days too.
+  expect(await page.locator('.caution').count()).toBe(0);
+  // At the end of a day that is past, the month had fewer days.
+  await page.evaluate(`location.hash = '#reports/designations?period=2024-05-01..2024-05-31&compare=before&state=2024-06-10'`);
+  await page.getByText('The period before: Deposits of Apr 1, 2024 – Apr 30, 2024.').waitFor();
   await page.evaluate(`location.hash = '#reports/gifts?compare=last-year&period=2024-05-01..2024-06-20'`);
-  await caution.getByRole('button', { name: 'Compare the same days' }).click();
-  await page.getByText('A year before: Deposits of May 1, 2023 – Jun 15, 2023.').waitFor();
+  await page.getByText('A year before, the same days so far: Deposits of May 1, 2023 – Jun 15, 2023.').waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an analyst of donors of two periods reads that one of them is not over', async () => {
+  const hash = '#reports/donors?period=this-month&compare=before&who=both';
+  const { page, faults } = await gateway.visit({ hash, now: NOW, locale: 'en-US' });
+  await logIn(page);
+  const text = 'So far, on Jun 15, 2024, against all of May 2024.';
+  await page.locator('.caution').getByText(text).waitFor();
+  expect((await printPage(page))[0]!.lines).toContain(text);
   expect(faults).toEqual([]);
   await page.context().close();
 });
@@ -125,7 +126,9 @@ test('an analyst compares rows only with rows that are their partners, and reads
   const { page, faults } = await gateway.visit({ hash, now: NOW, locale: 'en-US', viewport });
   await logIn(page);
   const caution = page.locator('.caution');
-  expect(await caution.innerText()).toBe('Divide by month Only the totals are compared: the two periods do not have the same days.');
+  expect(await caution.innerText()).toBe(
+    'Divide by month The totals alone are compared: a day has none in the other period that is its own.',
+  );
   const { x, width } = (await caution.boundingBox())!;
   const whole = `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.caution'))`;
   expect([x >= 0, x + width <= viewport.width, await page.evaluate(whole)]).toEqual([true, true, true]);

@@ -104,12 +104,14 @@ describe.each(Object.keys(books) as BookName[])('an analyst of books %s', (name)
       const { transactions, byTransaction, byAllocation } = oracle.totalsOf(linesOf(book, choices));
       const isShare = choices.funds.length > 0;
       const title = isShare ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received';
+      // The rows of the largest are some of the gifts, and the cards are of all.
+      const end = choices.limit > 0 && transactions > choices.limit ? ', all gifts' : '';
       const expected = {
-        [title]: shown(byTransaction.amount),
-        [isShare ? 'Fees of the whole gifts' : 'Fees']: shown(byTransaction.feeAmount),
-        [isShare ? 'Net of the whole gifts' : 'Net']: shown(byTransaction.netAmount),
-        Gifts: String(transactions),
-        ...(isShare && { 'To this fund': shown(byAllocation.amount) }),
+        [title + end]: shown(byTransaction.amount),
+        [`${isShare ? 'Fees of the whole gifts' : 'Fees'}${end}`]: shown(byTransaction.feeAmount),
+        [`${isShare ? 'Net of the whole gifts' : 'Net'}${end}`]: shown(byTransaction.netAmount),
+        [end === '' ? 'Gifts' : 'All gifts']: String(transactions),
+        ...(isShare && { [`To this fund${end}`]: shown(byAllocation.amount) }),
       };
       expect([of, cards]).toEqual([of, transactions === 0 ? {} : expect.objectContaining(expected)]);
       expect([of, totals === undefined]).toEqual([of, transactions === 0]);

@@ -134,6 +134,12 @@ describe('a provision', () => {
   test('of figures alone asks no condition on donors, and gets no number of them', async () => {
     for (const query of ['donor_id=7', 'donor_name=Ada', 'donors_min=1'])
       expect([query, (await ask(`/SummaryByMonth?${query}`, basic(may.figures))).status]).toEqual([query, 403]);
+    const query = `query Free(${VARIABLES}, $by: [GroupBy!]! = [DESIGNATION]) { depositSummary(${PERIOD}, groupBy: $by) { groups(first: 1) { nodes { all { lines } } } } }`;
+    await saveReport(gateway.services, organization.id, { name: 'free', query, period: 'all-time' });
+    // Whether values fit the feed is told to those alone who may ask for them.
+    for (const [by, status] of Object.entries({ DESIGNATION: 200, DONOR: 403, STATUS: 400 }))
+      expect([by, (await ask(`/Report_free?by=${by}`, basic(may.figures))).status]).toEqual([by, status]);
+    await gateway.database.client.query(`DELETE FROM saved_report WHERE name = 'free'`);
     const rows = async (caller: Caller) =>
       (await readFeed(`${gateway.url}/odata/SummaryByMonth`, may[caller])).flatMap((page) => page.rows);
     expect((await rows('figures')).map(({ donors }) => donors)).toEqual((await rows('figures')).map(() => null));

@@ -103,6 +103,26 @@ test.each([
 });
 
 test.each([
+  ['this-month', 'before', '2024-10-01..2024-10-22'],
+  ['this-month', 'last-year', '2023-11-01..2023-11-22'],
+  ['this-year', 'before', '2023-01-01..2023-11-22'],
+  ['this-fiscal-year', 'last-year', '2023-07-01..2023-11-22'],
+  ['this-week', 'before', '2024-11-11..2024-11-15'],
+  ['last-12-months', 'last-year', '2022-12-01..2023-11-22'],
+  ['2024-11-01..2024-11-30', 'before', '2024-10-01..2024-10-22'],
+  ['2024-11-13..2024-11-26', 'before', '2024-10-30..2024-11-08'],
+  // A period that is over, or has not begun, is compared whole.
+  ['last-month', 'before', '2024-09-01..2024-09-30'],
+  ['2024-11-01..2024-11-22', 'before', '2024-10-10..2024-10-31'],
+  ['2024-12-01..2024-12-31', 'before', '2024-11-01..2024-11-30'],
+  ['2024-11-01..2024-11-30', '2021-11-01..2021-11-30', '2021-11-01..2021-11-30'],
+] as const)('an analyst who compares %s on November 22 with %s sees the days so far, %s', (period, comparison, other) => {
+  const today = '2024-11-22';
+  const { startDate, endDate } = findCompared(findPeriod(period, { today, fiscalYearStart: 7 })!, comparison, today)!;
+  expect(`${startDate}..${endDate}`).toBe(other);
+});
+
+test.each([
   '2024-02-30..2024-03-01',
   '2024-03-02..2024-03-01',
   '2024-03-01',

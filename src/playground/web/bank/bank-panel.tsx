@@ -46,7 +46,7 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
     kept.current = { pinned, file, choices };
   }, [kept, pinned, file, choices]);
   // What is chosen while a file is read counts, and of two files the one that was chosen last.
-  const latest = useRef({ choices, reading: 0 });
+  const latest = useRef({ choices, reading: 0, isFinding: false });
   const [list, setList] = useState<Key>('matched');
   const tabs = useRef<HTMLDivElement>(null);
   const [question, setQuestion] = useState<ColumnsQuestion>();
@@ -105,7 +105,10 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
   };
   const startFile = (find: () => Promise<ChosenFile>): void =>
     startReading(async (isLast) => {
-      const next = await find();
+      latest.current.isFinding = true;
+      const next = await find().finally(() => {
+        if (isLast()) latest.current.isFinding = false;
+      });
       if (!isLast()) return;
       setFile(next);
       await read(next, latest.current.choices.account, isLast);
@@ -125,7 +128,8 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
       // Sums of one amount need not be equal in the other one.
       setPinned({ ...now, byHand: keepByHand(pinned.byHand, pinned, now) });
     }
-    if (file && next.account !== choices.account)
+    // A file that is being fetched is read for the account that is chosen by then.
+    if (file && next.account !== choices.account && !latest.current.isFinding)
       startReading((isLast) => read({ name: file.name, bytes: file.bytes }, next.account, isLast));
   };
   const save = (): void =>
@@ -185,9 +189,8 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
         )}
       </StatementForm>
       <p className="problem" role="alert">
-        {failure === undefined ? (
-          message.isFault && message.text
-        ) : (
+        {message.isFault && message.text}{' '}
+        {failure !== undefined && (
           <>
             {failure}{' '}
             <button type="button" onClick={tryAgain}>

@@ -64,6 +64,10 @@ export function toParts(tie: BankTie, { lines }: Statement): readonly StatementP
 
 const dayWords = (days: number): string => (days === 0 ? 'on the same day' : days === 1 ? 'within 1 day' : `within ${String(days)} days`);
 
+const MOST_NAMED = 3;
+const writeFew = (ids: readonly string[]): string =>
+  [...ids.slice(0, MOST_NAMED), ...(ids.length > MOST_NAMED ? [`${String(ids.length - MOST_NAMED)} more`] : [])].join(', ');
+
 /** A reason in a sentence, which is short enough for a column. `outside` are the numbers of deposits of the days around the report that may be it. */
 function explain(reason: LeftReason, days: number, outside: readonly string[]): string {
   const near = dayWords(days);
@@ -73,7 +77,7 @@ function explain(reason: LeftReason, days: number, outside: readonly string[]): 
     case 'edge':
       return 'Its days reach beyond the deposits that were read: choose another period.';
     case 'several':
-      return `Unclear: several of this amount ${near}${outside.length > 0 ? `, ${outside.join(', ')} ${OUTSIDE} among them` : ''}.`;
+      return `Unclear: several of this amount ${near}${outside.length > 0 ? `, ${writeFew(outside)} ${OUTSIDE} among them` : ''}.`;
     case 'sums':
       return `Unclear: several sums fit ${near}.`;
     case 'shared':
@@ -140,12 +144,8 @@ export function toLists(tie: BankTie, input: TieInput, changes: ReadonlyMap<stri
   });
   const left = (side: 'lines' | 'deposits'): number[] => tie[side].flatMap((reason, at) => (reason === undefined ? [] : [at]));
   const why = column('why', 'Reason', 'text');
-  const tellReason = (side: 'lines' | 'deposits', at: number): string => {
-    const unclear = tie.unclear.find((group) => group[side].includes(at))?.deposits.map((other) => deposits[other]!) ?? [];
-    // Deposits of the days around the report are in no list.
-    const outside = unclear.filter(({ isOutside }) => isOutside).map(({ id }) => id);
-    return explain(tie[side][at]!, days, outside);
-  };
+  const outside = findOutside(tie, input);
+  const tellReason = (side: Side, at: number): string => explain(tie[side][at]!, days, outside[side].get(at) ?? []);
   return {
     matched: {
       columns: [
@@ -169,6 +169,26 @@ export function toLists(tie: BankTie, input: TieInput, changes: ReadonlyMap<stri
       rows: left('lines').map((at) => [...lineCells(statement.lines[at]), tellReason('lines', at), at]),
     },
   };
+}
+
+type Side = 'lines' | 'deposits';
+
+/** The numbers of the deposits of the days around the report, which are in no list, beside the unclear rows that they may be. */
+function findOutside(
+  tie: BankTie,
+  { statement, deposits, days, lineDate }: TieInput,
+): Readonly<Record<Side, ReadonlyMap<number, readonly string[]>>> {
+  const found = { lines: new Map<number, readonly string[]>(), deposits: new Map<number, readonly string[]>() };
+  for (const group of tie.unclear) {
+    const others = group.deposits.map((at) => deposits[at]!).filter(({ isOutside }) => isOutside);
+    if (others.length === 0) continue;
+    // A group goes on from day to day, so that its ends may be further apart than a row's own days.
+    const near = (date: string): readonly string[] =>
+      others.filter((other) => Math.abs(Date.parse(other.date) - Date.parse(date)) <= days * 86_400_000).map(({ id }) => id);
+    for (const at of group.lines) found.lines.set(at, near(dayOf(statement.lines[at]!, lineDate)));
+    for (const at of group.deposits) found.deposits.set(at, near(deposits[at]!.date));
+  }
+  return found;
 }
 
 const firstDay = ({ lines }: TiedPlaces, statement: Statement): number => Date.parse(statement.lines[lines[0]!]!.bookedOn);

@@ -110,7 +110,9 @@ export function useBankTie(
     if (reading.current?.of !== report) {
       const books = readDeposits(report, tables);
       reading.current = { of: report, books };
-      books.catch(() => (reading.current = undefined));
+      books.catch(() => {
+        if (reading.current?.of === report) reading.current = undefined;
+      });
     }
     return reading.current.books;
   }, [pinned, report, tables]);
@@ -144,7 +146,8 @@ export function useBankTie(
     let isGone = false;
     const look = async (): Promise<BookedDeposits | undefined> => {
       const { history } = await askGateway<HistoryQuery>(provision, { query: historyQuery });
-      return (history?.latest.number ?? 0) <= known ? undefined : readDeposits(report, tables);
+      // A reading for a report that is gone would stop that of the next one.
+      return isGone || (history?.latest.number ?? 0) <= known ? undefined : readDeposits(report, tables);
     };
     // What cannot be asked now is asked when somebody comes back: the page itself says that the session or the gateway is away.
     const begin = (): void =>

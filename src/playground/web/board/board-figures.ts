@@ -25,7 +25,7 @@ interface BoardQuestion {
 }
 
 /** The first day of the fiscal year that a day is in. */
-export const findYearStart = (date: string, fiscalYearStart: number): string =>
+const findYearStart = (date: string, fiscalYearStart: number): string =>
   toPeriodDates('this-fiscal-year', { today: date, fiscalYearStart }).startDate;
 
 /** Writes the one document that asks for all figures of a sheet, so that they are of one state of the books. */

@@ -8,9 +8,9 @@ import type { ReportId } from '../choices/report-definitions';
 import { describeBooks, describePrint, NotePrint, PrintSheet, usePrinting } from '../tables/print-sheet';
 import { createCellFormat } from '../values/cell-format';
 import { subtract, toPercentage } from '../values/exact-decimal';
-import type { Today } from '../../../values/periods';
+import { toPeriodDates, type Today } from '../../../values/periods';
 import { endOfDay } from '../values/states';
-import { findYearStart, type BoardFigures, type FundRow } from './board-figures';
+import type { BoardFigures, FundRow } from './board-figures';
 
 interface BoardSheetProps {
   readonly title: string;
@@ -71,7 +71,7 @@ function PaperChart({ chart }: { readonly chart: DrawnChart }) {
   return <ChartDrawing {...{ chart, layout }} />;
 }
 
-/** The months of the period as pairs of bars, that of the year before paler beside each. */
+/** The months of the period as pairs of bars, that of the year before as an outline beside each. */
 function toChart({ months }: BoardFigures, { currency }: PlannedPeriods): DrawnChart {
   const { format } = createCellFormat(navigator.languages, currency);
   const series = [
@@ -111,7 +111,10 @@ function Figures({ now, plan, timeZone, figures, chart, isLinked = false }: Figu
     const same = { ...defaultChoices(report), dateBasis, state, period: choices.period, pending: 'WITHOUT' as const };
     return isLinked ? <a href={toAddress({ ...same, ...more })}>{text}</a> : <strong>{text}</strong>;
   };
-  const yearStart = findYearStart(endDate, now.fiscalYearStart);
+  const { startDate: yearStart, endDate: yearEnd } = toPeriodDates('this-fiscal-year', {
+    today: endDate,
+    fiscalYearStart: now.fiscalYearStart,
+  });
   const isWholeYear = startDate === yearStart;
   const yearDates = describePeriod(choices, { startDate: yearStart, endDate });
   const beforeDates = describePeriod(choices, compared ?? {});
@@ -127,9 +130,9 @@ function Figures({ now, plan, timeZone, figures, chart, isLinked = false }: Figu
   return (
     <>
       <dl className="board-cards">
-        <Card title={isWholeYear ? 'Received, fiscal year to date' : 'Received'}>
+        <Card title={isWholeYear ? `Received, fiscal year${endDate < yearEnd ? ' to date' : ''}` : 'Received'}>
           {link(format(received, 'money'), 'deposits')}
-          <span>{countOf(figures.gifts, 'gift')} at the bank</span>
+          <span>{countOf(figures.gifts, 'gift')}, without pending</span>
           <span>
             Year before: {format(before, 'money')}, {differ(received, before)}
           </span>

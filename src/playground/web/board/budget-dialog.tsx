@@ -96,7 +96,7 @@ function Budget({ provision, yearStart, yearEnd, onSaved, onDone }: BudgetProps 
         twelfth for each month.
       </p>
       {shown && (
-        <ScrolledRows hasFields>
+        <ScrolledRows label="Budget" hasFields>
           <table aria-label="Budget">
             <thead>
               <tr>

@@ -24,11 +24,15 @@ export function JournalAccountsForm({ accounts, mayChange, isBusy, isNext, asked
   const all = [bank, fees, ...funds.map(({ account }) => account)];
   const missing = all.filter((account) => account.trim() === '').length;
   const [isOpen, setIsOpen] = useState(missing > 0);
+  // Each question is answered once: later, the list opens as any other.
+  const answered = useRef(0);
   useEffect(() => {
-    if (asked > 0) setIsOpen(true);
+    if (asked > answered.current) setIsOpen(true);
   }, [asked]);
   useEffect(() => {
-    if (asked > 0 && isOpen) [...(form.current?.querySelectorAll('input') ?? [])].find(({ value }) => value.trim() === '')?.focus();
+    if (asked === answered.current || !isOpen) return;
+    answered.current = asked;
+    [...(form.current?.querySelectorAll('input') ?? [])].find(({ value }) => value.trim() === '')?.focus();
   }, [asked, isOpen]);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
@@ -59,7 +63,7 @@ export function JournalAccountsForm({ accounts, mayChange, isBusy, isNext, asked
       </Heading>
       <DisclosurePanel>
         <form ref={form} onSubmit={submit}>
-          <ScrolledRows hasFields={mayChange}>
+          <ScrolledRows label="Accounts" hasFields={mayChange}>
             <table aria-label="Accounts">
               <thead>
                 <tr>

@@ -193,7 +193,7 @@ function Journal({ provision, startDate, endDate, asOf, timeZone, mayChange, onD
       <p role={outcome.isFault ? 'alert' : 'status'}>{isBusy ? 'One moment…' : outcome.text}</p>
       {isUnsaved && <p>The accounts have changes that are not saved.</p>}
       {missing && !isUnsaved && (
-        <p className="journal-missing">
+        <p>
           {missing.text} {mayChange && <Button onPress={() => setAsked((before) => before + 1)}>Name the accounts</Button>}
         </p>
       )}

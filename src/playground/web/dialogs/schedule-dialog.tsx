@@ -184,11 +184,11 @@ function MailLog({ mails, toText }: MailLogProps) {
   if (mails.length === 0) return <p>Nothing was due yet.</p>;
   return (
     <>
-      <ScrolledRows hasFields={false}>
+      <ScrolledRows label="Log" hasFields={false}>
         <table aria-label="Log">
           <thead>
             <tr>
-              {['Due', 'By', 'Period', 'To', 'State', 'Change'].map((title) => (
+              {['Due', 'By', 'Period', 'To', 'State', 'Version'].map((title) => (
                 <th key={title} scope="col">
                   {title}
                 </th>

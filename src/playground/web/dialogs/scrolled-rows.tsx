@@ -2,6 +2,8 @@ import { useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 import { createCellFormat } from '../values/cell-format';
 
 interface ScrolledRowsProps {
+  /** The name of the place for screen readers. */
+  readonly label: string;
   /** True where fields within the rows take the focus. Without them, the part itself is a stop of the keyboard, which scrolls it. */
   readonly hasFields: boolean;
   /** A table. */
@@ -15,7 +17,7 @@ interface SeenRows {
 }
 
 /** Rows of a dialog that scroll in a place of their own, and a sentence that says which of them are in sight. */
-export function ScrolledRows({ hasFields, children }: ScrolledRowsProps) {
+export function ScrolledRows({ label, hasFields, children }: ScrolledRowsProps) {
   const place = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState<SeenRows>();
   useLayoutEffect(() => {
@@ -35,7 +37,7 @@ export function ScrolledRows({ hasFields, children }: ScrolledRowsProps) {
   const isCut = seen !== undefined && seen.last - seen.first + 1 < seen.all;
   return (
     <>
-      <div ref={place} className="scrolled-rows" tabIndex={hasFields ? -1 : 0}>
+      <div ref={place} className="scrolled-rows" role="region" aria-label={label} tabIndex={isCut && !hasFields ? 0 : -1}>
         {children}
       </div>
       {isCut && (
@@ -54,7 +56,7 @@ function toSeen(place: HTMLElement): SeenRows | undefined {
   const head = place.querySelector('thead')?.getBoundingClientRect().bottom ?? top;
   const rows = [...place.querySelectorAll('tbody tr')].map((row) => row.getBoundingClientRect());
   if (height === 0) return undefined;
-  // A pixel may be left of a rounding.
+  // Rounded sizes may be a pixel off.
   const whole = rows.flatMap((row, at) => (row.top >= Math.max(top, head) - 1 && row.bottom <= bottom + 1 ? [at + 1] : []));
   return { first: whole[0] ?? 0, last: whole.at(-1) ?? 0, all: rows.length };
 }

@@ -1,5 +1,5 @@
 import { CONNECTIONS, LINES_SET, setOfGroups, setOfReport, toPropertyName } from '../../../values/feed-names';
-import { fieldGroups, isLineName, lineNames } from '../../../line/line-fields';
+import { fieldGroups, isLineName } from '../../../line/line-fields';
 import { summaryAmounts, summaryCounts, summaryShares } from '../../../values/figure-names';
 import { lineFileColumns } from './file-columns';
 
@@ -29,12 +29,10 @@ export function toConnection({ pathname, searchParams }: URL, ending: FeedEnding
   return toFile(isOfLines ? LINES_SET : setOfGroups(groups[0]!), ending, parameters);
 }
 
-/** The columns that a file's address names. None are those that the feed has itself. */
+/** The columns that a file's address names. None are those that the feed has itself, and all of them are so too. */
 function namesOf(columns: string): readonly string[] {
-  const names: readonly string[] = Object.hasOwn(lineFileColumns, columns)
-    ? lineFileColumns[columns as keyof typeof lineFileColumns]
-    : columns.split(',').filter((name) => name !== '');
-  return names.length === lineNames.length ? [] : names;
+  if (columns === 'v2') return lineFileColumns.v2;
+  return columns === '' || columns === 'all' ? [] : columns.split(',');
 }
 
 function isOfGroup(by: string, name: string): boolean {

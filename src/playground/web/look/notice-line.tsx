@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 
 /**
- * The one place of a report for its notices. It is a line high, and a button shows all that has no room. It takes no room before the first
+ * The one place of a report for its notices. It is a line high, or two on a phone, and a button shows all that has no room. It takes no room before the first
  * notice, and keeps its line when the last one goes, so that nothing moves away from a pointer.
  */
 export function NoticeLine({ children }: { readonly children: ReactNode }) {
@@ -17,7 +17,7 @@ export function NoticeLine({ children }: { readonly children: ReactNode }) {
       if (current.matches('[data-open]')) return;
       // A button that had the focus may have scrolled the line.
       current.scrollLeft = 0;
-      setIsCut(current.scrollWidth > current.clientWidth + 1);
+      setIsCut(current.scrollWidth > current.clientWidth + 1 || current.scrollHeight > current.clientHeight + 4);
     };
     measure();
     const sizes = new ResizeObserver(measure);

@@ -17,24 +17,31 @@ interface ComparisonNoteProps {
 }
 
 /** Says in which way a comparison is less than it seems. It stands with the figures, whole: a rise or a fall may be none. */
-export const ComparisonNote = ({ plan, onChange }: ComparisonNoteProps) =>
-  findCautions(plan).map(({ text, advice }) => (
-    <p key={text} role="note" className="caution">
-      {advice && (
-        <button
-          type="button"
-          onClick={(event) => {
-            // The button goes with the caution, and the focus would go with it.
-            event.currentTarget.closest('main')?.focus();
-            onChange({ ...plan.choices, ...advice.choices });
-          }}
-        >
-          {advice.title}
-        </button>
-      )}{' '}
-      {text}
-    </p>
-  ));
+export function ComparisonNote({ plan, onChange }: ComparisonNoteProps) {
+  const cautions = findCautions(plan);
+  if (cautions.length === 0) return null;
+  return (
+    <div className="cautions">
+      {cautions.map(({ text, advice }) => (
+        <p key={text} role="note" className="caution">
+          {advice && (
+            <button
+              type="button"
+              onClick={(event) => {
+                // The button goes with the caution, and the focus would go with it.
+                event.currentTarget.closest('main')?.focus();
+                onChange({ ...plan.choices, ...advice.choices });
+              }}
+            >
+              {advice.title}
+            </button>
+          )}{' '}
+          {text}
+        </p>
+      ))}
+    </div>
+  );
+}
 
 /** The cautions in words, for a print or a file. */
 export const describeCautions = (plan: ReportPlan): readonly string[] => findCautions(plan).map(({ text }) => text);
@@ -43,11 +50,9 @@ function findCautions(plan: ReportPlan): readonly Caution[] {
   const { choices, compared, comparesRows, lastDay, period } = plan;
   const { splitBy, who, compare } = choices;
   if (!compared) return [];
-  const isUnderWay = who === 'both' && !findDates(compare) && (period.endDate ?? '') > lastDay;
+  const isUnderWay = who === 'both' && !findDates(compare) && (period.startDate ?? '') <= lastDay && (period.endDate ?? '') > lastDay;
   return [
-    ...(isUnderWay
-      ? [{ text: `So far, on ${writeValue(lastDay, 'date')}, against all of ${nameSpan(compared)}: this period is not over.` }]
-      : []),
+    ...(isUnderWay ? [{ text: `So far, on ${writeValue(lastDay, 'date')}, against all of ${nameSpan(compared)}.` }] : []),
     ...(comparesRows
       ? []
       : [

@@ -98,17 +98,13 @@ export function ReportOutcome({
     const shown = toConditions(choices, nameOf, writeValue).map(({ text }) => text);
     const told = figures
       ? hasGifts(figures)
-        ? [describeFigures(plan, figures)]
+        ? [...describeCautions(plan), describeFigures(plan, figures)]
         : []
       : bridge
         ? [describeBridge({ choices, bridge })]
         : [];
     // When the books were closed is the organization's own affair.
-    const found = [
-      ...describeCautions(plan),
-      ...told,
-      ...[crossed, isOfDonor(plan) ? undefined : describeLate(late)].filter((each) => each !== undefined),
-    ];
+    const found = [...told, ...[crossed, isOfDonor(plan) ? undefined : describeLate(late)].filter((each) => each !== undefined)];
     const [whose = organization, ...others] = toPrintLines(plan, organization);
     return [whose, ...donor, ...others, ...shown, ...found];
   }, [plan, organization, donor, choices, nameOf, figures, bridge, crossed, late]);
@@ -313,7 +309,8 @@ const layoutOf = ({ report, addresses }: ReportChoices): string => (addresses ==
 
 function toNothing({ report, who, donor, state }: ReportChoices, { isMissing }: Names): string {
   // Otherwise a mistyped number would read as a person who gave nothing.
-  if (donor !== undefined && isMissing('donor', donor))
+  // 0 stands for gifts of nobody.
+  if (donor !== undefined && donor !== 0 && isMissing('donor', donor))
     return `No donor has the number ${String(donor)}${state === '' ? '' : ' in the newest books'}. Choose another one.`;
   return who === 'everybody' ? nothings[definitionOf(report).rows] : 'No donor fits these choices. Try another period or fewer conditions.';
 }

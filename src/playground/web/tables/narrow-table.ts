@@ -27,7 +27,9 @@ export function findMainColumns(columns: readonly TableColumn[]): readonly strin
   const key = others.find(({ id, isCode = false }) => isCode && id.startsWith('key.'));
   const count = others.find(({ kind }) => kind === 'count' || kind === 'percent');
   const isOfTime = name !== undefined && (isTime(name.kind) || name.kind === 'word' || name.kind === 'count');
-  const second = others.find(({ id }) => LAST_NAMES.includes(id)) ?? (isOfTime ? (text ?? key) : undefined) ?? count ?? others[0];
+  const difference = others.find(({ id }) => id.endsWith('.difference'));
+  const second =
+    others.find(({ id }) => LAST_NAMES.includes(id)) ?? difference ?? (isOfTime ? (text ?? key) : undefined) ?? count ?? others[0];
   // A time is long, and leaves room for a word.
   const third = second?.kind === 'instant' ? (others.find(({ kind }) => kind === 'word') ?? amount) : amount;
   return [name, second, third].flatMap((column) => column?.id ?? []);

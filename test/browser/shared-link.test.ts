@@ -116,7 +116,7 @@ describe('an analyst who narrows the rows of a report', () => {
       .waitFor();
     await page.getByText('6 of 16 rows').waitFor();
     const [rows, totals] = [await rowsOf(page), await totalsOf(page)];
-    expect([rows.length, rows[0]]).toEqual([6, expect.stringContaining('1,100.50')]);
+    expect([rows.length, rows[0]]).toEqual([6, expect.stringContaining('1,600.50')]);
     expect(totals).toContain('8,103.00');
     await page.getByText('Only rows of: Search: “angstrom1” · Received from 1,000.00').waitFor();
     expect(page.url()).not.toContain('rows.');

@@ -127,7 +127,7 @@ test('an analyst compares rows only with rows that are their partners, and reads
   await logIn(page);
   const caution = page.locator('.caution');
   expect(await caution.innerText()).toBe(
-    'Divide by month The totals alone are compared: a day has none in the other period that is its own.',
+    'Divide by month Only the totals are compared: a day has no counterpart in the other period.',
   );
   const { x, width } = (await caution.boundingBox())!;
   const whole = `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.caution'))`;

@@ -57,7 +57,7 @@ function findCautions(plan: ReportPlan): readonly Caution[] {
       ? []
       : [
           {
-            text: `The totals alone are compared: a ${groupTitles[splitBy].toLowerCase()} has none in the other period that is its own.`,
+            text: `Only the totals are compared: a ${groupTitles[splitBy].toLowerCase()} has no counterpart in the other period.`,
             advice: toComparedRows(plan),
           },
         ]),

@@ -126,9 +126,7 @@ test('an analyst compares rows only with rows that are their partners, and reads
   const { page, faults } = await gateway.visit({ hash, now: NOW, locale: 'en-US', viewport });
   await logIn(page);
   const caution = page.locator('.caution');
-  expect(await caution.innerText()).toBe(
-    'Divide by month Only the totals are compared: a day has no counterpart in the other period.',
-  );
+  expect(await caution.innerText()).toBe('Divide by month Only the totals are compared: a day has no counterpart in the other period.');
   const { x, width } = (await caution.boundingBox())!;
   const whole = `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.caution'))`;
   expect([x >= 0, x + width <= viewport.width, await page.evaluate(whole)]).toEqual([true, true, true]);

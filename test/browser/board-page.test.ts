@@ -50,7 +50,7 @@ test('who closes months writes the budget by keyboard, and the sheet compares wi
     ...['Received, fiscal year to date', 'Donors', 'Pending, in no other figure'],
   ]);
   expect(before.cards[0]).toBe(
-    'Received, fiscal year to date 160.00 2 gifts at the bank Year before: 40.00, +120.00 (+300.0%) No budget of this fiscal year is saved.',
+    'Received, fiscal year to date 160.00 2 gifts, without pending Year before: 40.00, +120.00 (+300.0%) No budget of this fiscal year is saved.',
   );
   await page.getByRole('button', { name: 'Budget…' }).focus();
   await page.keyboard.press('Enter');

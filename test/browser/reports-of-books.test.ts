@@ -79,7 +79,7 @@ async function openReport(page: Page, choices: ReportChoices): Promise<Seen> {
     .getByText(/^One row is/)
     .first()
     .waitFor();
-  const nothing = page.getByText(/^Nothing came in|^The books have not changed yet/);
+  const nothing = page.getByText(/^Nothing came in|^No donor has the number|^The books have not changed yet/);
   await until(async () => (await page.locator('.table-totals').count()) > 0 || (await nothing.count()) > 0);
   return page.evaluate<Seen>(`(() => {
     const cards = Object.fromEntries([...document.querySelectorAll('.card')].map((card) =>

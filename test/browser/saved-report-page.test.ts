@@ -189,7 +189,7 @@ test.each([
     .getByText(title === 'Saved reports' ? '/reports/lasting.csv' : /^One row is/)
     .first()
     .waitFor();
-  expect(await fault.count()).toBe(0);
+  await until(async () => (await fault.count()) === 0);
   await page.context().close();
 });
 

@@ -128,6 +128,7 @@ async function findFile(
   const adjust = (query: FileQuery, saved = query): FileQuery => {
     if (!hasEntities(query)) return query;
     isOther = describeProperties(query) !== describeProperties(saved);
+    if (isOther) return query;
     const conditions = { ...query, lines: { ...query.lines, startDate: '', endDate: '' } };
     const { organizationId } = context.access.bookState!;
     identity = digestQuery(['odata', organizationId, set, request.query.$filter, options.parameters, savedAt, conditions]);

@@ -182,11 +182,11 @@ function findOutside(
   for (const group of tie.unclear) {
     const others = group.deposits.map((at) => deposits[at]!).filter(({ isOutside }) => isOutside);
     if (others.length === 0) continue;
-    // A group goes on from day to day, so that its ends may be further apart than a row's own days.
-    const near = (date: string): readonly string[] =>
-      others.filter((other) => Math.abs(Date.parse(other.date) - Date.parse(date)) <= days * 86_400_000).map(({ id }) => id);
-    for (const at of group.lines) found.lines.set(at, near(dayOf(statement.lines[at]!, lineDate)));
-    for (const at of group.deposits) found.deposits.set(at, near(deposits[at]!.date));
+    // A group goes on from day to day, so that its ends may be further apart than a line's own days. Two deposits meet at a line between them.
+    const near = (date: string, most: number): readonly string[] =>
+      others.filter((other) => Math.abs(Date.parse(other.date) - Date.parse(date)) <= most * 86_400_000).map(({ id }) => id);
+    for (const at of group.lines) found.lines.set(at, near(dayOf(statement.lines[at]!, lineDate), days));
+    for (const at of group.deposits) found.deposits.set(at, near(deposits[at]!.date, 2 * days));
   }
   return found;
 }

@@ -130,7 +130,7 @@ function Figures({ now, plan, timeZone, figures, chart, isLinked = false }: Figu
   return (
     <>
       <dl className="board-cards">
-        <Card title={isWholeYear ? `Received, fiscal year${endDate < yearEnd ? ' to date' : ''}` : 'Received'}>
+        <Card title={isWholeYear ? `Received, fiscal year${endDate < yearEnd || now.today < yearEnd ? ' to date' : ''}` : 'Received'}>
           {link(format(received, 'money'), 'deposits')}
           <span>{countOf(figures.gifts, 'gift')}, without pending</span>
           <span>
@@ -200,7 +200,7 @@ function Figures({ now, plan, timeZone, figures, chart, isLinked = false }: Figu
         <p className="board-notes">These gifts are split over so many funds that the list has no place for the ones after them.</p>
       )}
       <p className="board-notes">
-        Year before: {beforeDates}.{' '}
+        Year before: {beforeDates}. {endDate > now.today && 'This period is not over, and all of the year before stands beside it. '}
         {endsBefore && 'This version of the books was recorded before the period was over, so that what came later is in no figure. '}
         {budget && (
           <>

@@ -32,7 +32,7 @@ export function CompareField({ period, compare, isNeeded, now, onChange }: Compa
     if (chosen !== DATES) return onChange(chosen);
     const own = findPeriod(period, now) ?? {};
     // The dates begin with those that are compared already. All time has no period beside it, so that this month is as good as any.
-    const known = findCompared(own, dates || compare === 'off' ? 'last-year' : compare) ?? findPeriod('this-month', now)!;
+    const known = findCompared(own, dates || compare === 'off' ? 'last-year' : compare, now.today) ?? findPeriod('this-month', now)!;
     onChange(`${known.startDate!}..${known.endDate!}`);
     setIsTyping(true);
     focusField();

@@ -50,9 +50,13 @@ function findCautions(plan: ReportPlan): readonly Caution[] {
   const { choices, compared, comparesRows, lastDay, period } = plan;
   const { splitBy, who, compare } = choices;
   if (!compared) return [];
-  const isUnderWay = who === 'both' && !findDates(compare) && (period.startDate ?? '') <= lastDay && (period.endDate ?? '') > lastDay;
+  // Donors who have not given since have figures in the other period alone.
+  const isWhole = !compared.isSoFar && who !== 'lapsed' && !findDates(compare);
+  const hasBegun = (period.startDate ?? '') <= lastDay;
   return [
-    ...(isUnderWay ? [{ text: `So far, on ${writeValue(lastDay, 'date')}, against all of ${nameSpan(compared)}.` }] : []),
+    ...(isWhole && (period.endDate ?? '') > lastDay
+      ? [{ text: `${hasBegun ? 'So far, on' : 'Nothing yet on'} ${writeValue(lastDay, 'date')}, against all of ${nameSpan(compared)}.` }]
+      : []),
     ...(comparesRows
       ? []
       : [

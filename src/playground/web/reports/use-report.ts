@@ -71,8 +71,9 @@ export function planReport(choices: ReportChoices, now: ReportDay, readsDonors: 
   if (findLack(choices) !== undefined) return undefined;
   const period = findPeriod(choices.period, now) ?? {};
   const lastDay = isDate(choices.state) ? choices.state : now.today;
-  // Donors of two periods are those of all of the other one: of fewer days they would be others.
-  const compared = findCompared(period, choices.compare, donorChoices[choices.who].isCompared ? undefined : lastDay);
+  // Donors of two periods, and those that a sheet counts, are of all of the other period: of fewer days they would be others.
+  const isWhole = donorChoices[choices.who].isCompared || definitionOf(choices.report).isSheet;
+  const compared = findCompared(period, choices.compare, isWhole ? undefined : lastDay);
   const plain: ReportChoices = { ...choices, compare: 'off' };
   const comparesRows = compared !== undefined && hasComparedRows(choices.splitBy, compared.isByMonths);
   const columns = columnsOf(comparesRows ? choices : plain, readsDonors).map((column) => inTimeZone(column, now.timeZone));

@@ -297,7 +297,7 @@ function widthsOf(frame: HTMLDivElement | null): Record<string, number> {
   return Object.fromEntries(heads.map((head) => [head.dataset.column ?? '', Math.round(head.getBoundingClientRect().width)]));
 }
 
-/** Brings the column whose head the keyboard has come to into sight, as a whole. A pointer is where it wants to be. */
+/** Brings the column whose head the keyboard has come to into sight, as a whole. Under a pointer, nothing moves. */
 function bringFocused(frame: HTMLElement | null, focused: HTMLElement): void {
   const heads = [...(frame?.querySelectorAll('[role=columnheader]') ?? [])];
   const place = heads.findIndex((head) => head.contains(focused));

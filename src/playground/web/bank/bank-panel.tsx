@@ -45,7 +45,7 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
   useEffect(() => {
     kept.current = { pinned, file, choices };
   }, [kept, pinned, file, choices]);
-  // What is chosen while a file is read counts, and of two files the one that was chosen last.
+  // A choice made while a file is read counts, and of two files the one that was chosen last.
   const latest = useRef({ choices, reading: 0, isFinding: false });
   const [list, setList] = useState<Key>('matched');
   const tabs = useRef<HTMLDivElement>(null);

@@ -189,9 +189,10 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
         )}
       </StatementForm>
       <p className="problem" role="alert">
-        {message.isFault && message.text}{' '}
+        {message.isFault && message.text}
         {failure !== undefined && (
           <>
+            {message.isFault && ' '}
             {failure}{' '}
             <button type="button" onClick={tryAgain}>
               Try again

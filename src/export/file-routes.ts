@@ -16,7 +16,7 @@ import {
 } from '../formats/file-address';
 import type { RequestContext } from '../resolvers/request/request-context';
 import { RENDERING } from '../rows/row-stream';
-import { ALL_TIME } from '../values/dates';
+import { ALL_TIME, type LocalDate } from '../values/dates';
 import type { FindDates } from '../values/periods';
 import { fileFormatNames, fileFormats, type FileFormat } from '../values/file-formats';
 import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
@@ -123,6 +123,13 @@ function toNameAndFormat(file: string): FileName {
   return { name: file.slice(0, -format.length - 1), format };
 }
 
+/** The facts of a file that are read before its rows are sent: its last closed month, and its totals where its headers have them. */
+interface ReadAhead {
+  readonly closedThrough: LocalDate | null;
+  readonly rows?: AsyncGenerator<Buffer>;
+  readonly totals?: FileTotals;
+}
+
 async function sendFile(file: FileSource, { name, format }: FileName, attempt: Attempt, { readerPace, audit }: DoorKit): Promise<void> {
   const { context, request, response } = attempt;
   const place = file.query.changes?.place;
@@ -140,11 +147,15 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
   const past = state === undefined || bytes === undefined ? undefined : { state, bytes };
   const tag = new EntityTag(file.rows, { head, template, tail }, past);
   if (tag.answersNotModified(request, response, context)) return;
-  // The snapshot of the rows reads the closed months first, because the last COPY ends the snapshot. Totals decide whether donors' data was read.
-  const spooled =
-    totalsMode === 'headers' ? { closedThrough: await file.closedThrough(), ...(await file.readTotals(template)) } : undefined;
   // A HEAD request takes no rows, so that it has no entry of a file.
   const isFile = request.method !== 'HEAD';
+  // The snapshot of the rows reads the closed months first, because the last COPY ends the snapshot.
+  const readAhead = async (): Promise<ReadAhead> => {
+    const closedThrough = await file.closedThrough();
+    return { closedThrough, ...(totalsMode === 'headers' && (await file.readTotals(template))) };
+  };
+  // Totals decide whether a HEAD request reads donors' data. A file has its entry before anything of it is read.
+  const known = isFile ? undefined : await readAhead();
   const count = new FileCount();
   let totals = (): FileTotals | undefined => undefined;
   const reading: DoorReading = {
@@ -152,7 +163,7 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
     // A change tells where a line came from and where it went, so that it reads lines of all days.
     range: () =>
       toRange({ ...file.lineSet, ...(file.query.changes ? ALL_LINES : daysOf(file.query)), conditions: conditionsOf(file, context) }),
-    areInHeaders: spooled !== undefined,
+    areInHeaders: totalsMode === 'headers',
     ...(isFile && {
       lines: () => (file.facts.report === 'deposit-summary' ? undefined : (totals()?.lines ?? file.rows.rowCount?.())),
       file: { ...file.facts, format, fileAddress: formatKeptAddress(file.query, hasBom, file.from), rendering: RENDERING },
@@ -167,11 +178,11 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
     }),
   };
   await audit.accompany(attempt, reading, async (open) => {
-    const { closedThrough } = spooled ?? { closedThrough: await file.closedThrough() };
+    const { closedThrough, rows, totals: foundTotals } = known ?? (await readAhead());
     const read =
       isFile && totalsMode === 'trailers' && file.bytesWithTotals
         ? file.bytesWithTotals(template)
-        : { rows: spooled?.rows ?? file.rows.bytes(template), totals: () => spooled?.totals };
+        : { rows: rows ?? file.rows.bytes(template), totals: () => foundTotals };
     totals = read.totals;
     const facts: Readonly<Record<string, string>> = {
       [RANGE]: `${startDate}/${endDate}`,
@@ -180,7 +191,7 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
       ...(file.from !== undefined && { [FROM_VERSION]: String(file.from) }),
       ...(file.query.journal && { [ACCOUNTS]: String(file.query.journal.accounts) }),
     };
-    const headers = { ...facts, ...(spooled && toHeaders(spooled.totals)) };
+    const headers = { ...facts, ...(foundTotals && toHeaders(foundTotals)) };
     // HTTP/1.0 has no chunked coding, and trailers need it.
     const hasTrailers = request.httpVersion !== '1.0';
     const named = { ...facts, ...TOTALS, ...(file.query.journal && JOURNAL_TOTALS) };

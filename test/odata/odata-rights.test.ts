@@ -192,24 +192,24 @@ describe('what is kept of a reading', () => {
     const before = (await readAudit(gateway, own)).length;
     const figures = await gateway.services.provisions.create({ organization: own.name, kind: 'API', label: 'figures', grants: [] });
     const year = '$filter=depositDate ge 2024-01-01 and depositDate le 2024-12-31 and amount ge 1&$top=2';
-    for (const path of [
+    const paths = [
       `/Lines?${year}`,
       '/SummaryByMonth?pending=WITHOUT',
       '/Report_lines?$top=1',
       '/Lines/$count',
       '/$metadata',
       '/Lines?$filter=x eq 1',
-    ])
-      await ask(path, basic(own.apiProvision));
-    await ask('/SummaryByMonth', basic(figures));
-    await ask('', basic(figures));
-    expect((await ask('/Lines', basic(figures))).status).toBe(403);
-    await fetch(`${gateway.url}/odata/Lines`, { method: 'HEAD', headers: basic(own.apiProvision) });
-    let records: Awaited<ReturnType<typeof readAudit>> = [];
-    await until(async () => {
-      records = (await readAudit(gateway, own)).slice(before).filter(({ door }) => door === 'ODATA');
-      return records.length >= 8 && records.every(({ kind, outcome }) => kind !== 'READ' || outcome === 'WHOLE');
+    ];
+    // A gateway that stops writes the ends of its readings, which are otherwise written after a minute.
+    await withGateway({ DATABASE_URL: gateway.database.url }, async ({ url }) => {
+      for (const path of paths) await ask(path, basic(own.apiProvision), url);
+      await ask('/SummaryByMonth', basic(figures), url);
+      await ask('', basic(figures), url);
+      expect((await ask('/Lines', basic(figures), url)).status).toBe(403);
+      await fetch(`${url}/odata/Lines`, { method: 'HEAD', headers: basic(own.apiProvision) });
     });
+    const records = (await readAudit(gateway, own)).slice(before).filter(({ door }) => door === 'ODATA');
+    expect(records.map(({ kind, outcome }) => (kind === 'READ' ? outcome : null))).toEqual([...Array<string>(7).fill('WHOLE'), null]);
     const told = records.map(({ kind, operation, lines, startDate, endDate, pending, conditions, dataVersion, provisionLabel }) => [
       kind,
       operation,

@@ -35,8 +35,7 @@ export class ImportSource {
   }
 
   /**
-   * The bytes of the file. Throws an OperatorError when it cannot be read, and for an empty standard input: its source has most likely
-   * failed.
+   * The bytes of the file. Throws an OperatorError when it cannot be read, and when it is empty: its source has most likely failed.
    */
   async *read(): AsyncGenerator<Buffer> {
     const { file, isPipe, hash, context } = this;
@@ -54,7 +53,7 @@ export class ImportSource {
     } finally {
       progress.stop();
     }
-    if (isPipe && isEmpty) throw new OperatorError(EMPTY);
+    if (isEmpty) throw new OperatorError(`${isPipe ? 'Standard input' : file} ${EMPTY}`);
   }
 
   /** The origin of the change, when everything has been read. */
@@ -74,7 +73,7 @@ export class ImportSource {
 
 const FILE_PROGRESS = 'Importing {bar} {percentage}% | {eta_formatted} left';
 const INPUT_PROGRESS = 'Importing | {value} bytes | {duration_formatted}';
-const EMPTY = `Standard input is empty: nothing was imported. A source without lines sends {"response":[]}, or CSV with its header`;
+const EMPTY = 'is empty: nothing was imported. A source without lines sends {"response":[]}, or CSV with its header';
 
 async function sizeOf(file: string): Promise<number> {
   const found = await stat(file).catch((error: unknown) => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { link, lstat, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pid } from 'node:process';
 import { processExists } from '../data/embedded/directory-lock';
@@ -9,6 +10,7 @@ import { OperatorError } from '../errors';
 
 /** A file of donors' data, which no other account may read. */
 const OWNER_ONLY = 0o600;
+const MS_PER_DAY = 86_400_000;
 
 /**
  * Writes a file that is there whole or not at all, under a name beside it until it is on the disk. `write` gets the function that takes the
@@ -21,8 +23,8 @@ export async function writeWhole<Result>(
 ): Promise<Result> {
   const target = await findTarget(file, mayReplace);
   await removeDrafts(target);
-  // Commands in two containers may have the same number and write to the same disk.
-  const draft = `${target}.${pid}-${randomBytes(4).toString('hex')}.part`;
+  // Commands on two machines, or in two containers, may have the same number and write to the same disk.
+  const draft = `${target}.${hostname()}-${pid}-${randomBytes(4).toString('hex')}.part`;
   const handle = await open(draft, 'wx', OWNER_ONLY).catch(failWriting(file));
   const removeDraft = (): void => rmSync(draft, { force: true });
   // A signal may end the command by `process.exit`, which runs no `finally`.
@@ -82,20 +84,20 @@ function orNothing(error: unknown): undefined {
 async function removeDrafts(target: string): Promise<void> {
   const prefix = `${basename(target)}.`;
   for (const name of await readdir(dirname(target)).catch(() => [])) {
-    const owner = name.startsWith(prefix) ? /^([0-9]{1,10})-[0-9a-f]{8}\.part$/.exec(name.slice(prefix.length))?.[1] : undefined;
+    const [, machine, owner] = (name.startsWith(prefix) && /^(.+)-([0-9]{1,10})-[0-9a-f]{8}\.part$/.exec(name.slice(prefix.length))) || [];
     const draft = join(dirname(target), name);
-    if (owner !== undefined && (await isLeft(draft, Number(owner)))) await rm(draft, { force: true });
+    if (machine !== undefined && (await isLeft(draft, machine, Number(owner)))) await rm(draft, { force: true });
   }
 }
 
 /**
- * True for a draft whose process has ended. One with this process's number is of an earlier process, as in a container, or of another
- * machine.
+ * True for a draft whose process has ended. One of this machine with this process's number is of an earlier process, as in a container. The
+ * processes of another machine are not known here, and write every day.
  */
-async function isLeft(draft: string, owner: number): Promise<boolean> {
-  if (owner !== pid) return !processExists(owner);
+async function isLeft(draft: string, machine: string, owner: number): Promise<boolean> {
+  if (machine === hostname() && owner !== pid) return !processExists(owner);
   const found = await stat(draft).catch(() => undefined);
-  return found !== undefined && found.mtimeMs < performance.timeOrigin;
+  return found !== undefined && found.mtimeMs < (machine === hostname() ? performance.timeOrigin : Date.now() - MS_PER_DAY);
 }
 
 const failWriting = (file: string) => (error: unknown) => {

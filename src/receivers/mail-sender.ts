@@ -11,6 +11,8 @@ export interface MailMessage {
   readonly subject: string;
   readonly text: string;
   readonly file?: { readonly name: string; readonly content: Buffer } | undefined;
+  /** Called before the first byte of the message goes to the server, which by then has taken sender and recipient. */
+  readonly onLeaving?: () => void;
 }
 
 /** A failure in words. Permanent for a message that this server will never take, too large for one that it would take if it were smaller. */
@@ -51,7 +53,7 @@ export class MailSender {
   ) {}
 
   /** Sends a message. Resolves to undefined when the server has taken it. Rejects when the signal has ended the attempt before that. */
-  async send({ id, to, subject, text, file }: MailMessage, stopping: AbortSignal): Promise<MailFailure | undefined> {
+  async send({ id, to, subject, text, file, onLeaving }: MailMessage, stopping: AbortSignal): Promise<MailFailure | undefined> {
     stopping.throwIfAborted();
     const attachments = file && [{ filename: file.name, content: file.content, contentType: 'text/csv; charset=utf-8' }];
     const headers = { 'Auto-Submitted': 'auto-generated' };
@@ -63,7 +65,7 @@ export class MailSender {
       ...{ host, port, secure: tls === 'start', requireTLS: tls === 'starttls', ignoreTLS: tls === 'none' },
       ...{ connectionTimeout: CONNECTING_MS, greetingTimeout: CONNECTING_MS, socketTimeout: MESSAGE_SECONDS * MS_PER_SECOND },
     });
-    const message = Readable.from([content]);
+    const message = Readable.from(leave(content, onLeaving));
     let stop = (): void => undefined;
     let timer: NodeJS.Timeout | undefined;
     try {
@@ -100,6 +102,11 @@ export class MailSender {
       stopping.removeEventListener('abort', stop);
     }
   }
+}
+
+function* leave(content: Buffer, onLeaving = (): void => undefined): Generator<Buffer> {
+  onLeaving();
+  yield content;
 }
 
 /** The texts of servers are left out: they may name the recipient. */

@@ -47,6 +47,12 @@ test('an operator keeps rows for some days, and the chain goes on from the last 
     ...['audit', 'verify', '--organization', organization.name, '--anchor', `3:${'a'.repeat(64)}`],
   ]);
   expect([noted.status, noted.stderr]).toEqual([1, 'Row 3 was deleted by age: the rows up to 5 are no more. Note a newer anchor\n']);
+  // An old anchor hides no change of the rows that are left.
+  await client.query(`UPDATE audit_record SET username = 'eve' WHERE organization_id = $1 AND number = 7`, [organization.id]);
+  const changed = await runCommand({ DATABASE_URL: gateway.database.url }, [
+    ...['audit', 'verify', '--organization', organization.name, '--anchor', `3:${'a'.repeat(64)}`],
+  ]);
+  expect([changed.status, changed.stderr]).toEqual([1, expect.stringContaining('row 7 was changed')]);
 });
 
 test('an operator is told of an organization whose old rows cannot be deleted, and those of the others are', async () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { done, failed, misused, runCommand, startCommand, withoutDatabase, type CommandResult } from '../support/command';
@@ -35,7 +35,7 @@ const runExport = (options: Readonly<Record<string, string>>, ...flags: string[]
   runCommand(files.environment, exportWords(options, ...flags));
 const withoutPid = (result: CommandResult): CommandResult => ({
   ...result,
-  stderr: result.stderr.replace(/\.\d+-[0-9a-f]{8}\.part/g, '.PID.part'),
+  stderr: result.stderr.replace(/\.json\.[^/]+-\d+-[0-9a-f]{8}\.part/g, '.json.PID.part'),
 });
 /** The files that an export to this path has left beside it. */
 const traces = async (file: string): Promise<string[]> => (await readdir(dirname(file))).filter((name) => name.startsWith(basename(file)));
@@ -205,6 +205,16 @@ describe('an operator who exports', () => {
     expect(await runExport({ out: file })).toMatchObject({ status: 0, stderr: '' });
     expect(await readFile(other, 'utf8')).toBe('of another');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
+  });
+
+  test('leaves the draft of another machine that may still write it, and removes one of yesterday', async () => {
+    const file = files.path('shared.json');
+    const [fresh, old] = ['other-999999-00c0ffee', 'other-999998-00c0ffee'].map((owner) => `${file}.${owner}.part`) as [string, string];
+    for (const draft of [fresh, old]) await writeFile(draft, '');
+    const yesterday = Date.now() / 1000 - 86_401;
+    await utimes(old, yesterday, yesterday);
+    expect(await runExport({ out: file })).toMatchObject({ status: 0, stderr: '' });
+    expect((await traces(file)).sort()).toEqual([basename(file), basename(fresh)]);
   });
 
   test('keeps the earlier file when the new one cannot be finished', async () => {

@@ -235,7 +235,6 @@ describe('a file that is not what it says', () => {
       'The file ends within a character of UTF-8, so it is not whole: a download may have been cut off',
     ],
     ['NDJSON with a broken line', 'lines.ndjson', `${line}\n\n${line.slice(1)}\n`, 'Line 3 is not JSON at column 13'],
-    ['an empty CSV file', 'lines.csv', '', 'The file is empty: a CSV file begins with a header that names the fields'],
     [
       'a CSV file with a wrong header',
       'lines.csv',
@@ -256,6 +255,15 @@ describe('a file that is not what it says', () => {
     ],
     ['a line without end', 'lines.ndjson', `{"city":"${'x'.repeat(1_100_000)}`, 'Line 1 is longer than 1000000 characters'],
   ];
+
+  test.each(['lines.csv', 'lines.ndjson', 'answer.json'])(
+    'is refused where nothing is in it, as its source has most likely failed: %s',
+    async (name) => {
+      const result = await files.import(organization, name, '');
+      const hint = 'is empty: nothing was imported. A source without lines sends {"response":[]}, or CSV with its header';
+      expect(result).toEqual({ status: 1, stdout: '', stderr: expect.stringContaining(`${name} ${hint}\n`) as string });
+    },
+  );
 
   test.each(cases)('is refused in one line, and nothing is written: %s', async (_title, name, content, reason) => {
     await expectRefusal(name, content, [reason]);

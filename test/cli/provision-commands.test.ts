@@ -138,9 +138,23 @@ describe('an operator of a provision', () => {
       failed('"soon" is no span: expected days, hours or minutes such as 7d, 12h or 30m, or 0'),
     );
     // The number is good, whichever UUID is.
-    expect((await run('provision', 'revoke', String(newest.number))).status).toBe(0);
-    expect((await run('provision', 'rotate', String(newest.number))).stderr).toMatch(/^Provision \d+ \(\w{8}…\) is revoked\n$/);
+    const number = String(newest.number);
+    expect((await run('provision', 'revoke', number)).status).toBe(0);
+    for (const change of [
+      ['rotate', number],
+      ['expire', number, '30d'],
+      ['grant', number, REPORT],
+      ['addresses', number, '--address', '10.0.0.0/8'],
+    ])
+      expect((await run('provision', ...change)).stderr).toMatch(/^Provision \d+ \(\w{8}…\) is revoked\n$/);
     expect(await isGood(newest.provision)).toBe(false);
+  });
+
+  test('rotates one that expires before the overlap ends, and is told when the earlier UUID ends with it', async () => {
+    const provision = await create();
+    expect((await run('provision', 'expire', provision, '1h')).status).toBe(0);
+    const { earlierExpiresAt } = await json<{ earlierExpiresAt: string }>('provision', 'rotate', provision, '--overlap', '30d');
+    expect((Date.parse(earlierExpiresAt) - Date.now()) / DAY_MS).toBeLessThanOrEqual(1 / 24);
   });
 
   test('gets JSON for what fails and for wrong usage too', async () => {

@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { done, failed, misused, runCommand, startCommand } from '../support/command';
+import { toNdjson } from '../support/deposit-files';
+import { v2Line } from '../support/gateway';
 import { change, day, edits, faults, forms, gift, OLD_COOKIE, OLD_PROVISION, OldService, sourceOf } from '../support/old-service';
 import { openSyncs } from '../support/syncs';
 import { tries } from '../support/tries';
@@ -91,6 +93,20 @@ describe('an operator who syncs with the old service', () => {
       expect(failing).toEqual([]);
     }),
   );
+
+  test('keeps lines from before the first date of a first run that was killed after its last month', () =>
+    withService(async (service, organization) => {
+      service.gifts.push(gift());
+      await syncs.files.import(organization, 'old.ndjson', toNdjson([v2Line({ deposit_date: day(-30) })]));
+      expect(await sync(organization, service, '--since', day(-20))).toMatchObject({ status: 0 });
+      const before = await booksOf(organization);
+      await syncs.files.database.client.query(
+        'UPDATE sync_state SET last_full_at = NULL, last_success_at = NULL WHERE organization_id = (SELECT id FROM organization WHERE name = $1)',
+        [organization],
+      );
+      expect(await sync(organization, service)).toMatchObject({ status: 0, stdout: containing('Nothing has changed') });
+      expect(await booksOf(organization)).toEqual(before);
+    }));
 
   test('has the books as they were when the service changes while it is read, and is told so', () =>
     withService(async (service, organization) => {

@@ -68,6 +68,10 @@ describe('an operator of a user', () => {
     const { organization, ask } = await open();
     expect(await run(['user', 'disable', ...named(organization)])).toEqual(done(`Disabled user "ada" of "${organization.name}"`));
     expect([await ask(), await json(['session', 'list', ...named(organization)])]).toEqual([401, []]);
+    // The time at which access ended stays.
+    expect(await run(['user', 'disable', ...named(organization)])).toEqual(
+      failed(`User "ada" of "${organization.name}" is disabled already`),
+    );
     expect(await run(['user', 'enable', ...named(organization)])).toEqual(done(`Enabled user "ada" of "${organization.name}"`));
     expect([await ask(), await mayLogIn(organization)]).toEqual([422, true]);
     expect(await run(['user', 'enable', ...named(organization)])).toEqual(failed(`User "ada" of "${organization.name}" is not disabled`));

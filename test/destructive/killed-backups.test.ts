@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -68,7 +68,7 @@ test('a backup in a container, whose process number is always the same, replaces
   const directory = mkdtempSync(at('container-'));
   const file = join(directory, 'church.backup');
   const words = [process.execPath, MAIN, 'backup', file].map((word) => `'${word}'`).join(' ');
-  const script = `touch '${file}'.$$-00c0ffee.part; exec ${words}`;
+  const script = `touch '${file}.${hostname()}'-$$-00c0ffee.part; exec ${words}`;
   await promisify(execFile)('sh', ['-c', script], { env: { PATH: process.env.PATH, ...source } });
   expect(await readdir(directory)).toEqual(['church.backup']);
 });

@@ -1,4 +1,6 @@
 import type { ScheduleRow } from '../../src/data/mail/schedule-store';
+import { AUDIT_PRIVILEGE } from '../../src/values/privileges';
+import { readAudit } from '../support/audit-reader';
 import { failed, runCommand, succeed } from '../support/command';
 import { createOrganization, graphql, login, PASSWORD, startGateway, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
@@ -98,6 +100,10 @@ test('a report is not sent now to whom it is on its way already', async () => {
     ],
   });
   expect(await gateway.services.schedules.listMails(null, id, 10)).toMatchObject([{ isRequested: true, state: 'PENDING' }]);
+  const { services, organization } = gateway;
+  await services.provisions.changeGrants(organization.apiProvision, { verb: 'grant', privileges: [AUDIT_PRIVILEGE] });
+  const rights = await readAudit(gateway, organization, '{ kinds: [RIGHTS] }');
+  expect(rights.filter(({ operation, detail }) => operation === 'schedule send' && detail?.includes(id))).toHaveLength(1);
 });
 
 test('a schedule of another organization is not there', async () => {

@@ -1,4 +1,6 @@
 import type { SMTPServerOptions } from 'smtp-server';
+import { AUDIT_PRIVILEGE } from '../../src/values/privileges';
+import { readAudit } from '../support/audit-reader';
 import { importLines, v2Line } from '../support/gateway';
 import { MailServer } from '../support/mail-server';
 import { importDailyGifts, openScheduledMails } from '../support/scheduled-mails';
@@ -70,8 +72,12 @@ test.each([
   expect(await sendBy({}, () => server.settings.SMTP_URL!)).toEqual(expected);
 });
 
-test('a server that cannot be reached is tried again', async () => {
+test('a server that cannot be reached is tried again, and the audit says that nothing has left', async () => {
   expect(await sendBy({}, () => 'smtp://127.0.0.1:1?tls=none')).toEqual(['PENDING', `${FROM} cannot be reached`, 0]);
+  const { apiProvision } = mails.organization;
+  await mails.gateway.services.provisions.changeGrants(apiProvision, { verb: 'grant', privileges: [AUDIT_PRIVILEGE] });
+  const [entry] = (await readAudit(mails.gateway, mails.organization, '{ kinds: [FILE] }')).slice(-1);
+  expect(entry).toMatchObject({ door: 'MAIL', outcome: 'BROKEN', lines: null, bytes: 0, dataVersion: expect.any(Number) as number });
 });
 
 test('a server that takes smaller messages alone gets the mail with a link', async () => {

@@ -41,6 +41,12 @@ added AS (${toAddition(refusalOf('reader'))})
 SELECT organization_id AS "organizationId", paused_at IS NOT NULL AS "isPaused",
   (SELECT count(*) FROM added WHERE state = 'REFUSED')::int AS refused FROM schedule`;
 
+/** Tells whether mails of earlier requests wait for all recipients of a schedule. */
+export const IS_AWAITED = `SELECT NOT EXISTS (
+  SELECT FROM schedule_recipient AS recipient WHERE schedule_id = $1::uuid AND NOT EXISTS (
+    SELECT FROM report_mail AS mail WHERE mail.schedule_id = $1::uuid AND mail.user_id = recipient.user_id AND request <> '' AND state = 'PENDING'
+  )) AS "isAwaited"`;
+
 /** Adds the mails of a "send now" to recipients for whom none of an earlier one waits. Their rights are checked by the gateway that sends. */
 export const REQUEST = `WITH schedule AS (SELECT * FROM report_schedule WHERE id = $1::uuid)${toAddition('NULL')}`;
 

@@ -2,7 +2,19 @@ import type { LocalDate } from '../../values/dates';
 import type { MailFormat } from '../../values/mail-schedules';
 import type { OrganizationCalendar, PeriodDates, PeriodName } from '../../values/periods';
 import type { Database } from '../postgres/database';
-import { CLAIM, HOLD, LIST_DUE, LIST_MAILS, NOTE_FAILED, NOTE_REFUSED, NOTE_SENT, PLAN, RELEASE, REQUEST } from './mail-statements';
+import {
+  CLAIM,
+  HOLD,
+  IS_AWAITED,
+  LIST_DUE,
+  LIST_MAILS,
+  NOTE_FAILED,
+  NOTE_REFUSED,
+  NOTE_SENT,
+  PLAN,
+  RELEASE,
+  REQUEST,
+} from './mail-statements';
 
 /** A schedule that is due, at the moment of a look. */
 export interface DueSchedule extends OrganizationCalendar {
@@ -89,6 +101,11 @@ export class MailStore {
   async plan({ id, nextAt: seenAt }: Pick<DueSchedule, 'id' | 'nextAt'>, mails: NewMails, nextAt: Date): Promise<PlannedMails | undefined> {
     const values = [...toValues(id, '', mails), seenAt, nextAt];
     return (await this.database.query<PlannedMails & Record<string, unknown>>({ name: 'plan-mails', text: PLAN, values }))[0];
+  }
+
+  /** True where a request would add no mail, as those of earlier ones wait for all recipients. */
+  async isAwaited(id: string): Promise<boolean> {
+    return (await this.database.query<{ isAwaited: boolean }>({ text: IS_AWAITED, values: [id] }))[0]!.isAwaited;
   }
 
   /** Writes mails down that somebody asks for now. Returns their number, without those to recipients for whom one waits already. */

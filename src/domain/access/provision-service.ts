@@ -84,13 +84,13 @@ export class ProvisionService {
 
   /** Changes a provision's privileges, from the next request on. Returns all privileges that it has now. */
   async changeGrants(name: string, change: GrantChange): Promise<Privilege[]> {
-    let provision = await this.get(name);
+    let provision = await this.getOpen(name);
     let privileges = applyChange(provision.privileges, change);
     assertMayHold(provision.kind, privileges);
     await this.noteProvision(provision, COMMANDS[change.verb], change.privileges.join(' '));
     // Another change may have come between.
     while (!(await this.provisions.updatePrivileges(provision, privileges))) {
-      provision = await this.get(name);
+      provision = await this.getOpen(name);
       privileges = applyChange(provision.privileges, change);
     }
     return privileges;
@@ -106,7 +106,7 @@ export class ProvisionService {
 
   /** Sets the time from which a provision is refused; null for never. */
   async expire(name: string, expiresAt: Date | null): Promise<ProvisionRow> {
-    const provision = await this.get(name);
+    const provision = await this.getOpen(name);
     await this.noteProvision(provision, 'expire', expiresAt?.toISOString() ?? 'never');
     await this.provisions.update(provision.id, { expiresAt });
     return { ...provision, expiresAt };
@@ -115,7 +115,7 @@ export class ProvisionService {
   /** Binds a provision to the networks that its callers come from; none means any. */
   async bindToAddresses(name: string, addresses: readonly string[]): Promise<ProvisionRow> {
     assertNetworks(addresses);
-    const provision = await this.get(name);
+    const provision = await this.getOpen(name);
     await this.noteProvision(provision, 'addresses', addresses.length > 0 ? addresses.join(' ') : 'any');
     await this.provisions.update(provision.id, { addresses });
     return { ...provision, addresses };
@@ -123,23 +123,22 @@ export class ProvisionService {
 
   /** Binds an API provision to saved reports, which it then opens alone; none frees it again. */
   async bindToReports(name: string, reports: readonly string[]): Promise<ProvisionRow> {
-    const provision = await this.get(name);
+    const provision = await this.getOpen(name);
     await this.assertReports(provision, reports);
     await this.noteProvision(provision, 'reports', reports.length > 0 ? reports.join(' ') : 'unbound');
     await this.provisions.update(provision.id, { reports });
     return { ...provision, reports };
   }
 
-  /** Gives a provision a new UUID. The earlier ones stay good for `overlapMs`, and all sessions stay. */
+  /** Gives a provision a new UUID. The earlier ones stay good for `overlapMs`, as long as the provision itself is, and all sessions stay. */
   async rotate(name: string, overlapMs: number): Promise<Rotation> {
-    const provision = await this.get(name);
-    if (provision.revokedAt) throw new OperatorError(`Provision ${describeProvision(provision)} is revoked`);
+    const provision = await this.getOpen(name);
     // An earlier UUID may have leaked, and this machine's clock may be wrong.
     const now = await this.provisions.readTime();
     if (provision.expiresAt && provision.expiresAt <= now)
       throw new OperatorError(`Provision ${describeProvision(provision)} has expired: \`provision expire\` sets another time`);
     const { uuid, key } = createUuid();
-    const overlapEnd = new Date(now.getTime() + overlapMs);
+    const overlapEnd = new Date(Math.min(now.getTime() + overlapMs, provision.expiresAt?.getTime() ?? Infinity));
     await this.noteProvision(provision, 'rotate', `to ${key.firstCharacters}, the earlier until ${overlapEnd.toISOString()}`);
     await this.provisions.replaceKey(provision.id, key, overlapEnd);
     return { uuid, provision, overlapEnd };
@@ -151,6 +150,13 @@ export class ProvisionService {
     if (provision.revokedAt) throw new OperatorError(`Provision ${describeProvision(provision)} is revoked already`);
     await this.noteProvision(provision, 'revoke');
     await this.provisions.update(provision.id, { revokedAt: new Date() });
+    return provision;
+  }
+
+  /** The provision of a name. Throws an OperatorError for one that is revoked, whose changes would let nobody in. */
+  private async getOpen(name: string): Promise<ProvisionRow> {
+    const provision = await this.get(name);
+    if (provision.revokedAt) throw new OperatorError(`Provision ${describeProvision(provision)} is revoked`);
     return provision;
   }
 

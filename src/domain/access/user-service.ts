@@ -101,6 +101,7 @@ export class UserService {
    */
   async disable(organization: string, username: string): Promise<void> {
     const user = await this.get(organization, username);
+    if (user.disabledAt) throw new OperatorError(`User "${username}" of "${organization}" is disabled already`);
     await this.rights.note(user.organizationId, 'user disable', `user ${username}`);
     await this.users.disable(user);
   }

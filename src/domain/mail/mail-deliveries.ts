@@ -7,7 +7,9 @@ import { toMailSubject, toMailText, type MailFacts } from '../../receivers/mail-
 import { CronTimes } from '../../values/mail-schedules';
 import { datesAt } from '../../values/periods';
 import type { ReadingOutcome } from '../audit/audit-readings';
-import type { AuditService, ReadingFacts } from '../audit/audit-service';
+import type { EndFacts } from '../audit/audit-readings';
+import type { AuditService } from '../audit/audit-service';
+import { FileCount } from '../audit/file-count';
 import { assertTakesPeriod, toReportDocument, type SavedReportService } from '../reports/saved-report-service';
 import type { MailedReport, MailedReports } from './mailed-report';
 
@@ -170,14 +172,17 @@ export class MailDeliveries {
     }
     const name = `${mail.report}-${mail.startDate}-${mail.endDate}.csv`;
     const facts = this.toFacts(mail, made, name);
+    let hasLeft = false;
     const message: MailMessage = {
       ...{ id: mail.id, to: address.email!, subject: toMailSubject(facts), text: toMailText(facts) },
       file: attached && { name, content: attached.content },
+      onLeaving: () => (hasLeft = true),
     };
+    const atEnd = (): EndFacts =>
+      hasLeft ? { ...end, ...attached?.facts } : { dataVersion: end.dataVersion, ...(attached && new FileCount().facts) };
     const caller = { organizationId: mail.organizationId, username: mail.username, provisionLabel: null, provisionStart: null };
     const operation = { door: 'mail', name: `reports/${mail.report}`, hash: null, address: null } as const;
-    const reading: ReadingFacts = { range, file: attached && file, atEnd: () => ({ ...end, ...attached?.facts }) };
-    const entry = audit.read(caller, operation, reading);
+    const entry = audit.read(caller, operation, { range, file: attached && file, atEnd });
     let failure: MailFailure | undefined;
     let outcome: ReadingOutcome = 'broken';
     try {

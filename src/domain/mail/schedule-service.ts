@@ -32,6 +32,7 @@ interface ScheduleParts {
 /** The most schedules of an organization, because one answer lists them all. */
 export const MAX_SCHEDULES = 200;
 const MAX_RECIPIENTS = 50;
+const AWAITED = 'the mails that were asked for before still wait to be sent';
 const MAX_CRON_LENGTH = 100;
 
 /** Manages the schedules by which saved reports are mailed, for users and operators. An operator makes a change that has no `user`. */
@@ -132,10 +133,12 @@ export class ScheduleService {
     const { period } = schedule;
     const dueAt = new Date();
     const dates = datesAt(await this.parts.organizations.get(schedule.organization), dueAt)(period);
+    const isAwaited = schedule.recipients.length > 0 && (await this.parts.mails.isAwaited(id));
+    if (isAwaited) throw new InputError(AWAITED, 'id');
     await this.note(schedule, 'send', `${dates.startDate} to ${dates.endDate}`, user);
     const count = await this.parts.mails.request(id, randomUUID(), { ...dates, period, dueAt });
-    if (count === 0 && schedule.recipients.length > 0)
-      throw new InputError('the mails that were asked for before still wait to be sent', 'id');
+    // Another request may have come between.
+    if (count === 0 && schedule.recipients.length > 0) throw new InputError(AWAITED, 'id');
     return schedule;
   }
 

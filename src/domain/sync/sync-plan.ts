@@ -33,7 +33,7 @@ export function planRound(state: SyncState & { readonly since: LocalDate }, { to
   if (lastFullAt === null) {
     const missing = toMonths(readThrough === null ? since : addDays(readThrough, 1), last);
     // A first run that was ended after its last month reads the window once more.
-    return { kind: 'first', periods: missing.length > 0 ? missing : toMonths(first, last) };
+    return { kind: 'first', periods: missing.length > 0 ? missing : toMonths(first < since ? since : first, last) };
   }
   const isDue = fullDays !== undefined && Date.now() - lastFullAt.getTime() >= fullDays * DAY_MS;
   // A fault of an old month must not keep the newest ones from being read.

@@ -32,7 +32,7 @@ import { createPlaygroundRoutes } from './playground/playground-routes';
 import { FileResolver } from './resolvers/reports/file-resolver';
 import { FileMailedReports } from './resolvers/reports/mailed-reports';
 import { SchemaReportDocuments } from './resolvers/reports/report-documents';
-import { toQueryFacts } from './resolvers/reports/variable-schemas';
+import { QueryReader } from './resolvers/reports/variable-schemas';
 import { createOperatorSet } from './resolvers/operators/operator-set';
 import { createResolvers } from './resolvers/resolver-set';
 import { createV2Document } from './rest/v2-document';
@@ -198,11 +198,14 @@ export async function createCallersSide(
   const runParts = { apollo, documents, kit, keptAnswers, budgets: services.budgets };
   doors.use('/graphql', createGraphqlRoute(runParts));
   if (config.AGENTS) {
-    const toFacts = (query: string, given?: readonly string[]) => toQueryFacts(schema, query, given);
     doors.use(
       createAgentsRoute({
         kit,
-        tools: new AgentTools({ savedReports: services.savedReports, documents: trustedDocuments?.all ?? [], toFacts }),
+        tools: new AgentTools({
+          savedReports: services.savedReports,
+          documents: trustedDocuments?.all ?? [],
+          queries: new QueryReader(schema),
+        }),
         answers: new AgentAnswers({ files, links: services.links }),
         origins: config.CORS_ORIGINS,
         run: (request, response, operation) =>

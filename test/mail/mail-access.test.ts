@@ -103,7 +103,7 @@ test('a report is not sent now to whom it is on its way already', async () => {
   const { services, organization } = gateway;
   await services.provisions.changeGrants(organization.apiProvision, { verb: 'grant', privileges: [AUDIT_PRIVILEGE] });
   const rights = await readAudit(gateway, organization, '{ kinds: [RIGHTS] }');
-  expect(rights.filter(({ operation, detail }) => operation === 'schedule send' && detail?.includes(id))).toHaveLength(1);
+  expect(rights.filter(({ operation, detail }) => operation === 'schedule send' && String(detail).includes(id))).toHaveLength(1);
 });
 
 test('a schedule of another organization is not there', async () => {

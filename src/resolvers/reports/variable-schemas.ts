@@ -16,6 +16,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import { periodNames } from '../../values/periods';
 
 type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
@@ -53,26 +54,54 @@ const JSON_TYPES: Readonly<Record<string, JsonSchema>> = {
   JSONObject: { type: 'object' },
 };
 
-/**
- * The facts about the only operation of a document, with the schema of its variables; undefined for a document with another number of
- * operations, or with one that is no query. Variables in `given` have values already and may be left out. The document is not validated:
- * it is an operator's or was saved, and its run says what is wrong with it.
- */
-export function toQueryFacts(schema: GraphQLSchema, text: string, given: readonly string[] = []): QueryFacts | undefined {
-  const document = parse(text);
-  const operation = onlyQuery(document);
-  if (!operation) return undefined;
-  const { name, selectionSet, variableDefinitions = [] } = operation;
-  const properties: Record<string, JsonSchema> = {};
-  const required: string[] = [];
-  for (const { variable, type: node, defaultValue } of variableDefinitions) {
-    const type = typeFromAST(schema, node) as GraphQLInputType | undefined;
-    if (!type) continue;
-    properties[variable.name.value] = toJsonSchema(type);
-    if (isNonNullType(type) && !defaultValue && !given.includes(variable.name.value)) required.push(variable.name.value);
+/** The characters of the queries whose facts are kept. */
+const KEPT_CHARACTERS = 2_000_000;
+
+/** Tells the facts about queries, and keeps them: a list of tools asks for those of many queries, which seldom change. */
+export class QueryReader {
+  private readonly known = new LRUCache<string, { readonly facts: QueryFacts | undefined }>({
+    maxSize: KEPT_CHARACTERS,
+    sizeCalculation: (_facts, query) => Math.max(1, query.length),
+  });
+  private readonly schemas = new Map<GraphQLInputType, JsonSchema>();
+
+  constructor(private readonly schema: GraphQLSchema) {}
+
+  /**
+   * The facts about the only operation of a document, with the schema of its variables; undefined for a document with another number of
+   * operations, or with one that is no query. The document is not validated: it is an operator's or was saved, and its run says what is wrong
+   * with it.
+   */
+  facts(query: string): QueryFacts | undefined {
+    const known = this.known.get(query) ?? { facts: this.read(parse(query)) };
+    this.known.set(query, known);
+    return known.facts;
   }
-  const fields = rootFields(selectionSet, document, new Set());
-  return { name: name?.value ?? '', fields, pageInfos: pageInfosOf(document), input: toObjectSchema(properties, required) };
+
+  private read(document: DocumentNode): QueryFacts | undefined {
+    const operation = onlyQuery(document);
+    if (!operation) return undefined;
+    const { name, selectionSet, variableDefinitions = [] } = operation;
+    const properties: Record<string, JsonSchema> = {};
+    const required: string[] = [];
+    for (const { variable, type: node, defaultValue } of variableDefinitions) {
+      const type = typeFromAST(this.schema, node) as GraphQLInputType | undefined;
+      if (!type) continue;
+      properties[variable.name.value] = this.schemaOf(type);
+      if (isNonNullType(type) && !defaultValue) required.push(variable.name.value);
+    }
+    const fields = rootFields(selectionSet, document, new Set());
+    return { name: name?.value ?? '', fields, pageInfos: pageInfosOf(document), input: toObjectSchema(properties, required) };
+  }
+
+  /** The schema of a type. Queries share that of an input object, which is long. */
+  private schemaOf(given: GraphQLInputType): JsonSchema {
+    const type = getNullableType(given);
+    if (!isInputObjectType(type)) return toJsonSchema(type);
+    const schema = this.schemas.get(type) ?? toJsonSchema(type);
+    this.schemas.set(type, schema);
+    return schema;
+  }
 }
 
 function pageInfosOf(document: DocumentNode): ReadonlySet<string> {
@@ -103,6 +132,13 @@ const toObjectSchema = (properties: Record<string, JsonSchema>, required: string
   required,
   additionalProperties: false,
 });
+
+/** The input of a query some of whose variables have values already, and may be left out. */
+export const withValues = ({ properties, required }: ObjectSchema, given: readonly string[]): ObjectSchema =>
+  toObjectSchema(
+    properties,
+    required.filter((name) => !given.includes(name)),
+  );
 
 /** The input with a named period, which gives the dates of a report their values. */
 export const withPeriod = ({ properties, required }: ObjectSchema): ObjectSchema => {

@@ -1,6 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { ChangingUser } from '../../domain/audit/rights-audit';
 import type { BookService } from '../../domain/books/book-service';
 import type { Closer, PeriodService } from '../../domain/reports/period-service';
 import type { SystemAccess } from '../../domain/access/request-caller';
@@ -8,7 +7,7 @@ import type { Page } from '../../domain/paging/keyset-page';
 import type { LocalDate } from '../../values/dates';
 import { AsOfInput, toAsOf } from '../request/as-of-types';
 import { PageArgs } from '../request/connection-types';
-import { NEEDS_REPORT, refuse, type RequestContext } from '../request/request-context';
+import { NEEDS_REPORT, refuse, toChanger, type RequestContext } from '../request/request-context';
 import { LocalDateScalar } from '../request/scalars';
 import {
   ClosedMonth,
@@ -115,10 +114,4 @@ async function toCloser(context: RequestContext): Promise<Closer> {
   const { name, user } = await toChanger(context);
   const { access, books } = context;
   return { name, request: { user, reader: books.reader, recheck: () => access.recheck() } };
-}
-
-/** The one who closes or saves accounts, as the rows of closes and of accounts name them, and as the audit does. */
-export async function toChanger({ access, address }: RequestContext): Promise<Pick<Closer, 'name'> & { readonly user: ChangingUser }> {
-  const caller = await access.caller.forAudit();
-  return { name: caller.username ?? (caller.provisionLabel || caller.provisionStart), user: { caller, address } };
 }

@@ -1,8 +1,7 @@
 import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import type { FundBudgetService } from '../../domain/reports/fund-budget-service';
 import { AppError } from '../../errors';
-import { toChanger } from '../books/period-close-resolver';
-import type { RequestContext } from '../request/request-context';
+import { toChanger, type RequestContext } from '../request/request-context';
 import { LocalDateScalar } from '../request/scalars';
 import { FundBudget, SaveFundBudgetInput, SaveFundBudgetPayload } from './fund-budget-types';
 

@@ -2,8 +2,7 @@ import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import type { JournalAccountService } from '../../domain/reports/journal-account-service';
 import { AppError, InputError } from '../../errors';
 import { MAX_SENT_FUNDS } from '../../values/journal-layouts';
-import { toChanger } from '../books/period-close-resolver';
-import type { RequestContext } from '../request/request-context';
+import { toChanger, type RequestContext } from '../request/request-context';
 import { JournalAccounts, SaveJournalAccountsInput, SaveJournalAccountsPayload } from './journal-account-types';
 
 @Resolver(() => JournalAccounts)

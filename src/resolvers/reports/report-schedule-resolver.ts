@@ -5,7 +5,7 @@ import type { ScheduleService } from '../../domain/mail/schedule-service';
 import { AppError } from '../../errors';
 import { MAX_SHOWN_MAILS } from '../../values/saved-report-limits';
 import { REPORT_PRIVILEGE } from '../../values/privileges';
-import type { RequestContext } from '../request/request-context';
+import { toUser, type RequestContext } from '../request/request-context';
 import { SchemaReportDocuments } from './report-documents';
 import {
   DeleteReportScheduleInput,
@@ -98,5 +98,3 @@ async function authorizeReader({ access }: RequestContext): Promise<number> {
   if (!mayReadDonors) throw new AppError('PRIVILEGE_NOT_FOUND');
   return organization.id;
 }
-
-const toUser = async ({ access, address }: RequestContext): Promise<ChangingUser> => ({ caller: await access.caller.forAudit(), address });

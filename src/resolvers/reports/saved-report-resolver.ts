@@ -17,7 +17,7 @@ import { AsOfInput, FILE_AS_OF, toAsOf } from '../request/as-of-types';
 import { fromGlobalId } from '../../values/global-id';
 import { datesAt } from '../../values/periods';
 import { SchemaReportDocuments } from './report-documents';
-import type { RequestContext } from '../request/request-context';
+import { toUser, type RequestContext } from '../request/request-context';
 import {
   DeleteReportInput,
   DOWNLOAD_URL,
@@ -106,17 +106,19 @@ export class SavedReportResolver {
   async saveReport(
     @Arg('input', () => SaveReportInput, { description: 'The report.' })
     { name, title, query, variables, period, replaces }: SaveReportInput,
-    @Ctx() { access, address, receivedAt }: RequestContext,
+    @Ctx() context: RequestContext,
     @Info() { schema }: GraphQLResolveInfo,
   ): Promise<SaveReportPayload> {
-    const { organization, user } = await access.authorizeSession(REPORT_PRIVILEGE);
+    const { organization, user } = await context.access.authorizeSession(REPORT_PRIVILEGE);
     const report = { name, title: title ?? undefined, query, variables: variables ?? {}, updatedBy: user.username };
     const others = { period: period ?? undefined, replaces: replaces ?? undefined };
-    const saved = await this.service.save(organization.id, { ...report, ...others }, new SchemaReportDocuments(schema), {
-      caller: await access.caller.forAudit(),
-      address,
-    });
-    return { report: toSavedReport(saved, datesAt(organization, receivedAt)), replaced: Boolean(replaces) };
+    const saved = await this.service.save(
+      organization.id,
+      { ...report, ...others },
+      new SchemaReportDocuments(schema),
+      await toUser(context),
+    );
+    return { report: toSavedReport(saved, datesAt(organization, context.receivedAt)), replaced: Boolean(replaces) };
   }
 
   @Mutation(() => DeleteReportPayload, {
@@ -125,12 +127,12 @@ export class SavedReportResolver {
   })
   async deleteReport(
     @Arg('input', () => DeleteReportInput, { description: 'The report to delete.' }) { id }: DeleteReportInput,
-    @Ctx() { access, address }: RequestContext,
+    @Ctx() context: RequestContext,
   ): Promise<DeleteReportPayload> {
-    const { organization } = await access.authorizeSession(REPORT_PRIVILEGE);
+    const { organization } = await context.access.authorizeSession(REPORT_PRIVILEGE);
     const found = fromGlobalId(id);
     if (found?.kind !== SAVED_REPORT) throw new AppError('NOT_FOUND', { argument: 'id' });
-    await this.service.delete(organization.id, found.id, { caller: await access.caller.forAudit(), address });
+    await this.service.delete(organization.id, found.id, await toUser(context));
     return { deletedId: id };
   }
 

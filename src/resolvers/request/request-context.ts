@@ -2,6 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { RequestTimes } from '../../data/postgres/request-times';
 import type { RequestBooks } from '../../data/books/request-books';
 import type { RequestAccess } from '../../domain/access/access-service';
+import type { ChangingUser } from '../../domain/audit/rights-audit';
 import type { RequestEntities } from '../../domain/reports/entity-service';
 import type { SealedPlaces } from '../../domain/paging/sealed-places';
 import { AppError, toAppError } from '../../errors';
@@ -45,6 +46,21 @@ export interface RequestContext {
   readonly times: RequestTimes;
   /** The client's IP address. X-Forwarded-For counts only from trusted proxies. */
   readonly address: string;
+}
+
+/** The user who changes something, as the audit names one. */
+export const toUser = async ({ access, address }: Pick<RequestContext, 'access' | 'address'>): Promise<ChangingUser> => ({
+  caller: await access.caller.forAudit(),
+  address,
+});
+
+/** The one who changes something, also by the name that rows of closes, accounts and budgets have: that of the user, or of the provision. */
+export async function toChanger(
+  context: Pick<RequestContext, 'access' | 'address'>,
+): Promise<{ readonly name: string | null; readonly user: ChangingUser }> {
+  const user = await toUser(context);
+  const { username, provisionLabel, provisionStart } = user.caller;
+  return { name: username ?? (provisionLabel || provisionStart), user };
 }
 
 /** Part of the description of every field that `refuse` guards. */

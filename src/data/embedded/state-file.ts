@@ -28,10 +28,10 @@ export async function writeNewFile(file: string, content: string): Promise<void>
 }
 
 /** Gives a file that root writes to the owner of its directory, whose gateway reads it when the command of root has been killed. */
-export async function giveToOwnerOf(directory: string, handle: FileHandle): Promise<void> {
+export async function giveToOwnerOf(directory: string, file: Pick<FileHandle, 'chown'>): Promise<void> {
   if (getuid?.() !== ROOT) return;
   const { uid, gid } = await stat(directory);
-  await handle.chown(uid, gid);
+  await file.chown(uid, gid);
 }
 
 /** The value of a JSON file; undefined when there is no file, and when a power cut has left a part of it. */

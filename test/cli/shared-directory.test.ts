@@ -1,0 +1,93 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { kill } from 'node:process';
+import { failed, withoutDatabase, type CommandResult } from '../support/command';
+import { MAIN } from '../support/gateway-package';
+import { until } from '../support/until';
+
+/** A container sees neither the processes nor the shared memory of the others. */
+const CONTAINER = ['--pid', '--ipc', '--mount-proc', '--fork', '--kill-child'];
+const canIsolate = process.getuid?.() === 0 && spawnSync('unshare', [...CONTAINER, 'true']).status === 0;
+
+let root: string;
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'gateway-containers-'));
+  // Started by root, PostgreSQL runs under another account.
+  chmodSync(root, 0o755);
+});
+afterAll(async () => {
+  await Promise.all(containers.map((container) => container.end('SIGKILL')));
+  rmSync(root, { recursive: true });
+});
+
+const containers: Container[] = [];
+function startContainer(directory: string): Container {
+  const container = new Container(directory);
+  containers.push(container);
+  return container;
+}
+
+/** A gateway in a container of its own. */
+class Container {
+  private readonly child: ChildProcess;
+  private stdout = '';
+  private stderr = '';
+  private readonly closed: Promise<unknown>;
+
+  constructor(directory: string) {
+    const env = { PATH: process.env.PATH, DATA_DIR: directory, DEMO: 'off', PORT: '0', DRAIN_MILLISECONDS: '0' };
+    this.child = spawn('unshare', [...CONTAINER, process.execPath, '--', MAIN, '--no-env-file', 'serve'], { env });
+    this.child.stdout!.setEncoding('utf8').on('data', (piece: string) => (this.stdout += piece));
+    this.child.stderr!.setEncoding('utf8').on('data', (piece: string) => (this.stderr += piece));
+    this.closed = once(this.child, 'close');
+  }
+
+  /** Waits until the gateway serves or has ended, and resolves to its output and its exit status, which is null while it serves. */
+  async result(): Promise<CommandResult> {
+    await until(() => this.stdout.includes('"msg":"listening"') || this.hasEnded);
+    if (this.hasEnded) await this.closed;
+    return { status: this.child.exitCode, stdout: this.stdout, stderr: withoutDatabase(this.stderr) };
+  }
+
+  async signal(signal: NodeJS.Signals): Promise<void> {
+    const { pid } = this.child;
+    kill(Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')), signal);
+  }
+
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    if (!this.hasEnded) await this.signal(signal);
+    await this.closed;
+    return this.child.exitCode;
+  }
+
+  private get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+}
+
+const serving = { status: null, stdout: expect.stringContaining('"msg":"listening"') as string, stderr: '' };
+
+(canIsolate ? test : test.skip)('an operator who starts two containers on one directory has one that serves', async () => {
+  const directory = join(root, 'data');
+  const first = startContainer(directory);
+  await until(() => existsSync(join(directory, 'gateway.lock')));
+  // The first one has the directory, and no database in it that could answer.
+  await first.signal('SIGSTOP');
+  const second = startContainer(directory);
+  const refusal = failed(
+    `The embedded database in ${directory} is in use by a process that cannot be seen from here, as in another container`,
+  );
+  expect(await second.result()).toEqual(refusal);
+  await first.signal('SIGCONT');
+  expect(await first.result()).toEqual(serving);
+
+  await first.end('SIGKILL');
+  const third = startContainer(directory);
+  expect(await third.result()).toEqual(serving);
+  expect(await third.end('SIGTERM')).toBe(0);
+});

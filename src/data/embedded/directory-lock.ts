@@ -37,6 +37,8 @@ const HELD = 'gateway.socket';
 const CLAIM = /^gateway\.[0-9a-f]{8}\.(?:claim|draft)$/;
 const LONGEST_NAME = 'gateway.00000000.draft';
 const PAUSE_MS = 20;
+/** They take 13 seconds on average. */
+const MAX_ROUNDS = 50;
 /** A holder that cannot be seen from here, as in another container. */
 const HIDDEN = 'hidden';
 /** The path of a unix socket's address holds 104 bytes with its end mark on macOS, and 108 on Linux (unix(7)). */
@@ -66,6 +68,8 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
       const claim = await putUpClaim(path);
       if (claim && (await isAlone(path, claim.name))) return hold(directory, claim, own);
       await claim?.close();
+      // A process that was paused with its claim up keeps the directory from others.
+      if (round === MAX_ROUNDS) throw hiddenHolder(directory);
       await sleep(Math.random() * round * PAUSE_MS);
     }
   });

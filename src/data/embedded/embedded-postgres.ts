@@ -66,7 +66,7 @@ export class EmbeddedPostgres {
   static async start(
     dataDirectory: string,
     prepare: (address: DatabaseAddress) => Promise<unknown>,
-    onServerLost: (error: Error) => void,
+    onAway: (error: Error) => void,
   ): Promise<EmbeddedPostgres> {
     const { home, lock } = await inDirectory(dataDirectory, openHome(dataDirectory));
     let postgres: EmbeddedPostgres | undefined;
@@ -75,7 +75,7 @@ export class EmbeddedPostgres {
       const password = await initialise(home);
       const address = { host: await makeSocketDirectory(home), port: PORT, user: USER, password, database: DATABASE };
       const parts = { home, cluster: clusterDirectory(home), log: 'server.log' };
-      postgres = new EmbeddedPostgres(new PostgresServer(parts, address, onServerLost), dataDirectory, home, lock);
+      postgres = new EmbeddedPostgres(new PostgresServer(parts, address, onAway), dataDirectory, home, lock);
       await postgres.server.start();
       await prepare(address);
       await writeStateFile(addressFile(dataDirectory), JSON.stringify(address));

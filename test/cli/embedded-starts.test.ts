@@ -1,11 +1,11 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kill } from 'node:process';
-import { failed, withoutDatabase, type CommandResult } from '../support/command';
+import { failed, runCommand, succeed, withoutDatabase, type CommandResult, type Environment } from '../support/command';
 import { MAIN } from '../support/gateway-package';
 import { until } from '../support/until';
 
@@ -14,6 +14,8 @@ const CONTAINER = ['--pid', '--ipc', '--mount-proc', '--fork', '--kill-child'];
 const canIsolate = process.getuid?.() === 0 && spawnSync('unshare', [...CONTAINER, 'true']).status === 0;
 
 let root: string;
+
+const settings = (directory: string): Environment => ({ DATA_DIR: directory, DEMO: 'off' });
 
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), 'gateway-containers-'));
@@ -40,7 +42,7 @@ class Container {
   private readonly closed: Promise<unknown>;
 
   constructor(directory: string) {
-    const env = { PATH: process.env.PATH, DATA_DIR: directory, DEMO: 'off', PORT: '0', DRAIN_MILLISECONDS: '0' };
+    const env = { PATH: process.env.PATH, ...settings(directory), PORT: '0', DRAIN_MILLISECONDS: '0' };
     this.child = spawn('unshare', [...CONTAINER, process.execPath, '--', MAIN, '--no-env-file', 'serve'], { env });
     this.child.stdout!.setEncoding('utf8').on('data', (piece: string) => (this.stdout += piece));
     this.child.stderr!.setEncoding('utf8').on('data', (piece: string) => (this.stderr += piece));
@@ -75,7 +77,7 @@ const serving = { status: null, stdout: expect.stringContaining('"msg":"listenin
 (canIsolate ? test : test.skip)('an operator who starts two containers on one directory has one that serves', async () => {
   const directory = join(root, 'data');
   const first = startContainer(directory);
-  await until(() => existsSync(join(directory, 'gateway.lock')));
+  await until(() => existsSync(join(directory, 'postgres')));
   // The first one has the directory, and no database in it that could answer.
   await first.signal('SIGSTOP');
   const second = startContainer(directory);
@@ -90,4 +92,19 @@ const serving = { status: null, stdout: expect.stringContaining('"msg":"listenin
   const third = startContainer(directory);
   expect(await third.result()).toEqual(serving);
   expect(await third.end('SIGTERM')).toBe(0);
+});
+
+test('an operator reads why a database does not start, and in the log of that start too', async () => {
+  const directory = join(root, 'damaged');
+  await succeed(settings(directory), ['migrate']);
+  const home = join(directory, 'postgres');
+  const [segments, aside] = [join(home, 'cluster/pg_wal'), join(home, 'aside')];
+  await rename(segments, aside);
+  const result = await runCommand(settings(directory), ['organization', 'list']);
+  expect(result).toEqual(
+    failed(`The embedded PostgreSQL did not start: required WAL directory "pg_wal" does not exist (${join(home, 'server.log')} has more)`),
+  );
+  await rename(aside, segments);
+  await succeed(settings(directory), ['organization', 'list']);
+  expect(await readFile(join(home, 'server.log.1'), 'utf8')).toContain('FATAL:  required WAL directory "pg_wal" does not exist');
 });

@@ -1,7 +1,7 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { readFile, rename } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kill } from 'node:process';
@@ -108,3 +108,37 @@ test('an operator reads why a database does not start, and in the log of that st
   await succeed(settings(directory), ['organization', 'list']);
   expect(await readFile(join(home, 'server.log.1'), 'utf8')).toContain('FATAL:  required WAL directory "pg_wal" does not exist');
 });
+
+test('an operator finds no programs of PostgreSQL but those of the gateway that runs', async () => {
+  const directory = join(root, 'updated');
+  await succeed(settings(directory), ['migrate']);
+  const listEngines = async () => (await readdir(join(directory, 'postgres'))).filter((name) => name.includes('engine-'));
+  const own = await listEngines();
+  for (const name of ['engine-17.6.0/bin', 'new-engine-17.6.0.4711/bin'])
+    await mkdir(join(directory, 'postgres', name), { recursive: true });
+  await succeed(settings(directory), ['organization', 'list']);
+  expect([own.length, await listEngines()]).toEqual([1, own]);
+});
+
+const disk = () => join(root, 'disk');
+const canMount = process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
+
+(canMount ? test : test.skip)(
+  'an operator whose disk is full at the first start gives it room, and finds nothing of the tries',
+  async () => {
+    await mkdir(disk());
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=20m,mode=755', 'tmpfs', disk()]);
+    try {
+      const directory = join(disk(), 'data');
+      const refusal = `DATA_DIR: there is no room left for ${directory}: free some, or set DATA_DIR to a directory on another disk`;
+      for (const _try of ['first', 'second']) {
+        expect(await runCommand(settings(directory), ['migrate'])).toEqual(failed(refusal));
+        expect([await readdir(directory), await readdir(join(directory, 'postgres'))]).toEqual([['postgres'], []]);
+      }
+      execFileSync('mount', ['-o', 'remount,size=400m', disk()]);
+      await succeed(settings(directory), ['migrate']);
+    } finally {
+      execFileSync('umount', ['-l', disk()]);
+    }
+  },
+);

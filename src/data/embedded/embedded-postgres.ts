@@ -19,7 +19,7 @@ import {
   tidyUp,
   USER,
 } from './postgres-cluster';
-import { openPostgresHome, type PostgresHome } from './postgres-home';
+import { openPostgresHome, removeOtherEngines, type PostgresHome } from './postgres-home';
 import { DATABASE, PostgresServer } from './postgres-server';
 import { hasCode, readStateFile, writeStateFile } from './state-file';
 
@@ -172,6 +172,7 @@ async function openHome(dataDirectory: string): Promise<{ readonly home: Postgre
     await rm(addressFile(dataDirectory), { force: true });
     const home = await openPostgresHome(dataDirectory);
     await tidyUp(home);
+    await removeOtherEngines(home);
     return { home, lock };
   } catch (error) {
     await lock.release();

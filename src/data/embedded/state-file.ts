@@ -14,7 +14,7 @@ export async function writeStateFile(file: string, content: string): Promise<voi
 }
 
 /** Writes a file in place of one that a killed process has left, and brings it to the disk. */
-export async function writeNewFile(file: string, content: string): Promise<void> {
+async function writeNewFile(file: string, content: string): Promise<void> {
   // Nobody else can write into a file that root has left.
   await rm(file, { force: true });
   const handle = await open(file, 'wx', OWNER_ONLY);

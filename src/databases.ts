@@ -40,11 +40,12 @@ const PASSABLE = 0o711;
 /**
  * Opens the database of the settings: the one of DATABASE_URL, or else the embedded one, which is migrated at its start unless `migrate` is
  * false. With `share`, as a command does, an embedded database that is already running is shared. Without it, as a gateway does, that is an
- * OperatorError. An embedded database that is not there is made with `mayMake` alone; otherwise that is an OperatorError, too.
+ * OperatorError. An embedded database that is not there is made with `mayMake` alone; otherwise that is an OperatorError, too. `onAway` is
+ * told why one that was started here does not answer.
  */
 export async function openDatabase(
   config: Config,
-  options: { readonly share: boolean; readonly mayMake: boolean; readonly migrate?: boolean; readonly onLost: (error: Error) => void },
+  options: { readonly share: boolean; readonly mayMake: boolean; readonly migrate?: boolean; readonly onAway: (error: Error) => void },
 ): Promise<OpenDatabase> {
   const isOwn = config.DATABASE_URL !== '';
   const open = (address: DatabaseAddress, close = nothing, abandon = nothing): OpenDatabase => ({
@@ -62,7 +63,7 @@ export async function openDatabase(
     if (!options.mayMake) await EmbeddedPostgres.assertDatabase(config.DATA_DIR);
     try {
       const prepare = options.migrate === false ? nothing : (address: DatabaseAddress) => applyMigrations(address);
-      const embedded = await EmbeddedPostgres.start(config.DATA_DIR, prepare, options.onLost);
+      const embedded = await EmbeddedPostgres.start(config.DATA_DIR, prepare, options.onAway);
       // Other commands may still share the database that this one started, so the stop waits for them.
       const opened = open(
         embedded.address,

@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os';
+import type { Logger } from 'pino';
 import type { Config } from '../config';
 import type { UnwrittenRows } from '../data/audit/audit-writer';
 import { describePlace, type DatabasePlace } from '../data/postgres/database-place';
@@ -47,13 +48,16 @@ const lostIn =
   (error: Error): void =>
     logOf(config).warn({ reason: error.message }, 'database connection lost');
 
+/** Tells the operator why an embedded database that was started here does not answer. */
+export const warnAway = (log: Logger, { message }: Error): void => log.warn({ reason: message }, 'the embedded database is away');
+
 /** Runs a command over the database that the settings name. The embedded database is started for the command when it does not run yet. */
 export async function withDatabase<Result>(
   { share = true, migrate = true, mayMake = false, hasOwnStop = false, ...context }: DatabaseUse,
   use: (database: OpenDatabase) => Promise<Result>,
 ): Promise<Result> {
   const { config } = context;
-  const opening = openDatabase(config, { share, migrate, mayMake, onLost: lostIn(config) });
+  const opening = openDatabase(config, { share, migrate, mayMake, onAway: (error) => warnAway(logOf(config), error) });
   const useAndClose = async (database: OpenDatabase): Promise<Result> => {
     tellDatabase(context);
     try {

@@ -1,5 +1,5 @@
 import { isNativeError } from 'node:util/types';
-import { findSqlFault } from '../data/postgres/sql-fault';
+import { DISK_FULL, findSqlFault } from '../data/postgres/sql-fault';
 import { AppError, describeError, OperatorError, reasonOf } from '../errors';
 import { listPlaces } from '../stack-positions';
 
@@ -27,5 +27,7 @@ export function describeCrash(error: unknown): string {
  */
 function findMessage(error: Error): string | undefined {
   if (error instanceof OperatorError || 'syscall' in error) return error.message;
-  return findSqlFault(error)?.relation === undefined ? undefined : reasonOf(error);
+  const { sqlState, relation } = findSqlFault(error) ?? {};
+  if (sqlState === DISK_FULL) return 'the disk of the database has no room left';
+  return relation === undefined ? undefined : reasonOf(error);
 }

@@ -18,6 +18,17 @@ afterAll(() => database.drop());
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe('an operator whose database or settings are not right', () => {
+  test('is told in one line that the disk of the database is full', async () => {
+    // PostgreSQL's own words at the end of a disk.
+    const words = `could not extend file "base/5/16401": No space left on device`;
+    await database.client.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE '${words}' USING ERRCODE = '53100'; END $$;
+      CREATE TRIGGER refuse BEFORE INSERT ON organization FOR EACH ROW EXECUTE FUNCTION refuse()`);
+    const result = await runCommand(environment, ['organization', 'create', 'Church']);
+    expect(result).toEqual(failed('Data source query failed: the disk of the database has no room left'));
+    await database.client.query('DROP FUNCTION refuse() CASCADE');
+  });
+
   test('brings an empty database to the newest schema, once', async () => {
     const own = `empty_${randomUUID().replaceAll('-', '')}`;
     await database.client.query(`CREATE DATABASE ${own}`);

@@ -150,9 +150,12 @@ test('an operator is told of a migration that was changed after it was applied',
 
 test('an operator is told that a database is newer than the gateway, which goes on serving it', async () => {
   await migrate(later);
+  await database.client.query('GRANT SELECT ON tag TO deposit_gateway_serving');
   const isNewer = `the database is of a newer gateway, with ${NOTES}, ${TAGS}`;
   expect(await migrate()).toEqual(done(`Nothing to apply: ${isNewer}`));
   expect(await migrate(undefined, '--check')).toEqual(done(`Every migration is applied: ${isNewer}`));
+  // A newer gateway that serves keeps its rights.
+  expect(await countIn(`SELECT WHERE has_table_privilege('deposit_gateway_serving', 'tag', 'SELECT')`)).toBe(1);
   const gateway = await startServe(environment);
   expect((await fetch(`${gateway.url}/ready`)).status).toBe(200);
   await gateway.end('SIGTERM');

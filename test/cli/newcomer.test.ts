@@ -35,6 +35,15 @@ describe('a newcomer', () => {
     expect(status).toBe(0);
   });
 
+  test.each(['ci', 'test'])('reads that the checks failed at their end when `npm %s` ends before the tests', (step) => {
+    for (const name of ['.ci', 'bin']) mkdirSync(join(directory, name));
+    cpSync(join(ROOT, '.ci/run'), join(directory, '.ci/run'));
+    writeFileSync(join(directory, 'bin/npm'), `#!/bin/sh\n[ "$1" != ${step} ]\n`, { mode: 0o755 });
+    const env = { ...ENVIRONMENT, PATH: `${join(directory, 'bin')}:${process.env.PATH}` };
+    const { status, stdout } = spawnSync(join(directory, '.ci/run'), { encoding: 'utf8', env });
+    expect([status, stdout]).toEqual([1, '0 passed, 1 failed\n']);
+  });
+
   test('starts what is built, and builds again what has changed since', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const { prestart, start } = scripts;

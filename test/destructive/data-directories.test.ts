@@ -91,7 +91,7 @@ testAsRoot('a gateway under its own account owns all files of commands that root
   await until(() => existsSync(join(directory, 'address.json')));
   command.kill('SIGKILL');
   await once(command, 'close');
-  expect((await readdir(directory)).sort()).toEqual(['address.json', 'gateway.lock', 'postgres']);
+  expect((await readdir(directory)).sort()).toEqual(['address.json', 'gateway.lock', 'gateway.socket', 'postgres']);
   const listForeign = async () => (await run('find', [directory, '!', '-user', String(account)])).stdout;
   expect(await listForeign()).toBe('');
   await succeed(settings(directory), ['demo']);

@@ -68,11 +68,13 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'sh docs/deploy/create-secrets.sh': 'deploy-files.test.ts',
   'GATEWAY_HOST=gateway.example.org docker compose -f docs/deploy/compose.yaml up -d': 'deploy-files.test.ts',
   "docker compose -f docs/deploy/compose.yaml run --rm command organization create 'Hope Foundation'": 'deploy-files.test.ts',
-  'sudo npm install -g --prefix "/opt/deposit-gateway-$VERSION" "./deposit-gateway-$VERSION.tgz"': 'installed-package.test.ts',
+  'sudo sh -c "umask 022 && npm install -g --prefix /opt/deposit-gateway-$VERSION ./deposit-gateway-$VERSION.tgz"':
+    'installed-package.test.ts',
   'sudo ln -sfn "/opt/deposit-gateway-$VERSION/bin/deposit-gateway" /usr/local/bin/deposit-gateway': 'it changes the machine',
   'sudo useradd --system --home-dir /var/lib/deposit-gateway --shell /usr/sbin/nologin deposit-gateway': 'it changes the machine',
   'sudo install -d -m 750 -o root -g deposit-gateway /etc/deposit-gateway': 'it changes the machine',
-  "sudo sh -c 'echo DATA_DIR=/var/lib/deposit-gateway > /etc/deposit-gateway/gateway.env'": 'it changes the machine',
+  'sudo sh -c \'test -e "$0" || echo DATA_DIR=/var/lib/deposit-gateway | install -m 640 -g deposit-gateway /dev/stdin "$0"\' /etc/deposit-gateway/gateway.env':
+    'it changes the machine',
   'sudo install -m 644 docs/deploy/deposit-gateway.service /etc/systemd/system/': 'it changes the machine',
   'sudo systemctl enable --now deposit-gateway': 'deploy-files.test.ts',
   'kubectl create secret generic deposit-gateway-owner --from-literal=DATABASE_URL="$OWNER_URL"': 'it needs a cluster',

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
@@ -26,6 +26,7 @@ interface Manifest {
 }
 
 let directory: string;
+let archive: string;
 let files: readonly string[];
 let installed: string;
 let main: string;
@@ -63,10 +64,14 @@ function expectLocked(folder: string): void {
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'gateway-package-'));
   for (const name of ['home', 'app', 'work']) mkdirSync(at(name));
+  // A checkout under umask 077 has all of its files so.
+  chmodSync(join(ROOT, 'schema.graphql'), 0o600);
+  npm(['run', 'build:modes'], ROOT);
   const [packed] = JSON.parse(npm(['pack', '--json', '--pack-destination', directory], ROOT)) as [
     { readonly filename: string; readonly files: readonly { readonly path: string }[] },
   ];
   files = packed.files.map(({ path }) => path);
+  archive = at(packed.filename);
   npm(['install', '--prefix', at('app'), at(packed.filename)], at('app'));
   installed = at('app/node_modules/deposit-gateway');
   main = join(installed, 'dist/main.js');
@@ -85,6 +90,12 @@ describe('an operator who installs the package', () => {
       expect([name, files.includes(name)]).toEqual([name, true]);
     const migrations = readdirSync(join(ROOT, 'prisma/migrations')).filter((name) => /^\d/.test(name));
     for (const name of migrations) expect(files).toContain(`prisma/migrations/${name}/migration.sql`);
+  });
+
+  test('finds each file readable for all accounts, as an image unpacks it', () => {
+    const modes = execFileSync('tar', ['-tvzf', archive], { encoding: 'utf8' }).trim().split('\n');
+    expect(modes.length).toBe(files.length);
+    expect(modes.filter((line) => !/^-rw[x-]r-[x-]r-[x-] /.test(line))).toEqual([]);
   });
 
   test('gets every document and picture that a document of the package leads to', () => {

@@ -8,10 +8,10 @@ import { ROOT } from '../support/documents';
 
 /** The folder of a release's files. Git does not know it. */
 export const RELEASE = 'release';
-/** The two builds differ in what must not matter: the length of their paths, and the time zone and the language of the builder. */
+/** The two builds differ in what must not matter: the length of their paths, and the umask, the time zone and the language of the builder. */
 const builds = [
-  { folder: 'a', settings: { TZ: 'UTC', LANG: 'C.UTF-8' } },
-  { folder: 'a-folder-with-a-name-that-is-much-longer', settings: { TZ: 'Pacific/Apia', LANG: 'de_DE.UTF-8' } },
+  { folder: 'a', umask: 0o022, settings: { TZ: 'UTC', LANG: 'C.UTF-8' } },
+  { folder: 'a-folder-with-a-name-that-is-much-longer', umask: 0o077, settings: { TZ: 'Pacific/Apia', LANG: 'de_DE.UTF-8' } },
 ] as const;
 /** The files that a release has beside the package, by their places within it. */
 const EXTRACTS = ['package/dist/sbom.cdx.json', 'package/dist/third-party-notices.txt'];
@@ -20,14 +20,16 @@ const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
 const read = (command: string, ...words: string[]): string => execFileSync(command, words, { cwd: ROOT, encoding: 'utf8' }).trim();
 
 /** Makes the package in a new clone, as a stranger does: with none of the settings of this process. Returns its path. */
-function pack(parent: string, { folder, settings }: (typeof builds)[number]): string {
+function pack(parent: string, { folder, umask, settings }: (typeof builds)[number]): string {
   const clone = join(parent, folder);
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...settings };
   const run = (command: string, ...words: string[]): string =>
     execFileSync(command, words, { cwd: clone, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  const own = process.umask(umask);
   execFileSync('git', ['clone', '--quiet', '--no-local', ROOT, clone]);
   run('npm', 'ci', ...QUIET);
   run('npm', 'pack', ...QUIET);
+  process.umask(own);
   const name = readdirSync(clone).find((each) => each.endsWith('.tgz'));
   if (name === undefined) throw new Error(`npm pack has made no package in ${clone}`);
   return join(clone, name);

@@ -39,8 +39,8 @@ interface ServedDatabase {
  * Opens the database that a gateway serves. An embedded database that is empty gets the demo first; `demo` is undefined when the database
  * is not the embedded one, when demos are switched off, or when it holds other data.
  */
-export async function openWithDemo(config: Config, onLost: (error: Error) => void): Promise<ServedDatabase> {
-  const open = (): Promise<OpenDatabase> => openDatabase(config, { share: false, mayMake: true, onLost });
+export async function openWithDemo(config: Config, onAway: (error: Error) => void): Promise<ServedDatabase> {
+  const open = (): Promise<OpenDatabase> => openDatabase(config, { share: false, mayMake: true, onAway });
   if (config.DATABASE_URL !== '' || !config.DEMO) return { database: await open(), demo: undefined };
   return endingAtSignal(open(), async (database) => {
     try {

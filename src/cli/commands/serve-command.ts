@@ -7,7 +7,7 @@ import { describePlace } from '../../data/postgres/database-place';
 import { findServingPlace } from '../../databases';
 import type { DemoCredentials } from '../../domain/imports/demo-service';
 import { OperatorError } from '../../errors';
-import type { CommandContext } from '../command';
+import { warnAway, type CommandContext } from '../command';
 import { baseUrl, describeDemo, openWithDemo } from './demo-command';
 import { drainMsOf } from '../drain-time';
 import { createLog } from '../gateway-log';
@@ -19,8 +19,7 @@ export function serveCommand(context: () => CommandContext): Command {
     const { config } = context();
     const log = createLog(config.LOG_LEVEL, config.WORKERS > 1);
     const stopping = waitForStop();
-    const onLost = (error: Error): void => log.warn({ reason: error.message }, 'database connection lost');
-    const { database, demo } = await openWithDemo(config, onLost);
+    const { database, demo } = await openWithDemo(config, (error) => warnAway(log, error));
     if (database.outerPlace !== undefined) log.warn({ place: database.outerPlace }, 'the data lie outside DATA_DIR');
     try {
       const preset = config.PLAYGROUND_PROVISION || (demo?.webProvision ?? '');

@@ -1,14 +1,12 @@
-import { once } from 'node:events';
 import { chown, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { connect as connectSocket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { OperatorError } from '../../errors';
 import type { DatabaseAddress } from '../postgres/database';
 import { inDirectory } from './directory-faults';
-import { findHolder, lockDirectory, type DirectoryLock } from './directory-lock';
+import { answers, assertNoHiddenHolder, findHolder, hiddenHolder, isSocketPath, lockDirectory, type DirectoryLock } from './directory-lock';
 import {
   clusterDirectory,
   complete,
@@ -21,7 +19,7 @@ import {
   tidyUp,
   USER,
 } from './postgres-cluster';
-import { openPostgresHome, type PostgresHome } from './postgres-home';
+import { openPostgresHome, removeOtherEngines, type PostgresHome } from './postgres-home';
 import { DATABASE, PostgresServer } from './postgres-server';
 import { hasCode, readStateFile, writeStateFile } from './state-file';
 
@@ -31,8 +29,6 @@ const POLL_MS = 20;
 const PORT = 5432;
 /** The port, which is but the name of a socket, of a cluster that is being filled. */
 const DRAFT_PORT = 5433;
-/** sun_path of a unix socket address holds 108 bytes with its end mark (unix(7)). */
-const MAX_SOCKET_PATH = 107;
 
 const OTHER_CLIENTS = `SELECT FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`;
 
@@ -70,7 +66,7 @@ export class EmbeddedPostgres {
   static async start(
     dataDirectory: string,
     prepare: (address: DatabaseAddress) => Promise<unknown>,
-    onServerLost: (error: Error) => void,
+    onAway: (error: Error) => void,
   ): Promise<EmbeddedPostgres> {
     const { home, lock } = await inDirectory(dataDirectory, openHome(dataDirectory));
     let postgres: EmbeddedPostgres | undefined;
@@ -79,7 +75,7 @@ export class EmbeddedPostgres {
       const password = await initialise(home);
       const address = { host: await makeSocketDirectory(home), port: PORT, user: USER, password, database: DATABASE };
       const parts = { home, cluster: clusterDirectory(home), log: 'server.log' };
-      postgres = new EmbeddedPostgres(new PostgresServer(parts, address, onServerLost), dataDirectory, home, lock);
+      postgres = new EmbeddedPostgres(new PostgresServer(parts, address, onAway), dataDirectory, home, lock);
       await postgres.server.start();
       await prepare(address);
       await writeStateFile(addressFile(dataDirectory), JSON.stringify(address));
@@ -117,7 +113,7 @@ export class EmbeddedPostgres {
       if (hasCode(error, 'ENOENT')) throw noDatabase(dataDirectory);
     });
     if (directory === undefined || (await hasCluster({ directory }))) return;
-    await assertNoHiddenHolder(dataDirectory);
+    await inDirectory(dataDirectory, assertNoHiddenHolder(dataDirectory));
     throw noDatabase(dataDirectory);
   }
 
@@ -169,13 +165,14 @@ export class EmbeddedPostgres {
 
 /** Takes the data directory for this process, and ends what a killed one has left behind. */
 async function openHome(dataDirectory: string): Promise<{ readonly home: PostgresHome; readonly lock: DirectoryLock }> {
-  await assertNoHiddenHolder(dataDirectory);
   const lock = await lockDirectory(dataDirectory);
   try {
+    await assertNoHiddenServer(dataDirectory);
     // An earlier holder's address is removed, so that nobody connects before this server is ready.
     await rm(addressFile(dataDirectory), { force: true });
     const home = await openPostgresHome(dataDirectory);
     await tidyUp(home);
+    await removeOtherEngines(home);
     return { home, lock };
   } catch (error) {
     await lock.release();
@@ -252,11 +249,10 @@ const addressFile = (dataDirectory: string): string => join(dataDirectory, 'addr
 const readAddress = (dataDirectory: string): Promise<DatabaseAddress | undefined> => readStateFile(addressFile(dataDirectory));
 
 /**
- * Throws an OperatorError when a process in another container holds the directory. That process is invisible here, so its lock looks stale,
- * but the sockets of its servers on the shared volume answer: the one that it serves, and the one that it fills.
+ * Throws an OperatorError when a server of this directory runs that cannot be seen from here: that of a gateway which was killed in another
+ * container, or which is of an earlier release. It answers at its socket, at the one that it serves or the one that it fills.
  */
-async function assertNoHiddenHolder(dataDirectory: string): Promise<void> {
-  if ((await findHolder(dataDirectory)) !== undefined) return;
+async function assertNoHiddenServer(dataDirectory: string): Promise<void> {
   const directory = await realpath(join(dataDirectory, 'postgres')).catch(() => undefined);
   if (directory === undefined) return;
   const servers = [
@@ -269,28 +265,12 @@ async function assertNoHiddenHolder(dataDirectory: string): Promise<void> {
     // The server of a killed gateway is visible here, and is ended later.
     if ((await findServer(cluster)) !== undefined) continue;
     for (const host of hosts) {
-      if (!(await answers(socketFile(host, port)))) continue;
-      throw new OperatorError(
-        `The embedded database in ${dataDirectory} is in use by a process that cannot be seen from here, as in another container`,
-      );
+      if (isSocketPath(socketFile(host, port)) && (await answers(socketFile(host, port)))) throw hiddenHolder(dataDirectory);
     }
   }
 }
 
 const socketFile = (directory: string, port: number): string => join(directory, `.s.PGSQL.${port}`);
-
-/** True when a process listens on the socket, be it that it is starting or stopping. */
-async function answers(socket: string): Promise<boolean> {
-  const connection = connectSocket(socket);
-  try {
-    await once(connection, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    connection.destroy();
-  }
-}
 
 /** A connection, or undefined when nobody answers. */
 async function connect(address: DatabaseAddress): Promise<Client | undefined> {
@@ -308,7 +288,7 @@ async function connect(address: DatabaseAddress): Promise<Client | undefined> {
 /** Makes the directory of the socket beside the data, or in the temporary directory when that path is too long for a socket. */
 async function makeSocketDirectory(home: PostgresHome): Promise<string> {
   let directory = join(home.directory, 'socket');
-  if (Buffer.byteLength(socketFile(directory, PORT)) > MAX_SOCKET_PATH) directory = await mkdtemp(join(tmpdir(), 'deposit-gateway-'));
+  if (!isSocketPath(socketFile(directory, PORT))) directory = await mkdtemp(join(tmpdir(), 'deposit-gateway-'));
   await mkdir(directory, { recursive: true, mode: 0o700 });
   if (home.account) await chown(directory, home.account.uid, home.account.gid);
   return directory;

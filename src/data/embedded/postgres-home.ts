@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
 import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { arch, getuid, pid, platform } from 'node:process';
+import { arch, getuid, platform } from 'node:process';
 import { OperatorError } from '../../errors';
+import { synchronise } from './state-file';
 
 /** The account that PostgreSQL runs under. */
 interface Account {
@@ -102,7 +103,30 @@ async function installEngine(home: string): Promise<string> {
   const engine = join(home, `${ENGINE}${version}`);
   if (await stat(engine).catch(() => undefined)) return engine;
 
-  const draft = join(home, `new-${ENGINE}${version}.${pid}`);
+  // A command that was killed has left it.
+  const draft = join(home, `new-${ENGINE}${version}`);
+  await rm(draft, { recursive: true, force: true });
+  try {
+    await copyEngine(source, draft);
+    await rename(draft, engine);
+    await synchronise(home);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    throw error;
+  }
+  return engine;
+}
+
+/** Removes the engines of other gateways, each of which brings its own. No server may run from them. */
+export async function removeOtherEngines({ directory, bin }: PostgresHome): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const isOther = /^(?:new-)?engine-/.test(name) && name !== basename(dirname(bin));
+    if (isOther) await rm(join(directory, name), { recursive: true, force: true });
+  }
+}
+
+/** Copies the engine and brings it to the disk: a power cut must not leave empty files in one that the next start would trust. */
+async function copyEngine(source: string, draft: string): Promise<void> {
   await cp(join(source, 'native'), draft, { recursive: true, mode: constants.COPYFILE_FICLONE, filter: (file) => !file.endsWith('.a') });
   const links = JSON.parse(await readFile(join(draft, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
   for (const { source: file, target } of links) {
@@ -111,8 +135,9 @@ async function installEngine(home: string): Promise<string> {
     await symlink(basename(file), place);
   }
   for (const program of await readdir(join(draft, 'bin'))) await chmod(join(draft, 'bin', program), 0o755);
-  await rename(draft, engine);
-  return engine;
+  for (const entry of await readdir(draft, { recursive: true, withFileTypes: true }))
+    if (!entry.isSymbolicLink()) await synchronise(join(entry.parentPath, entry.name));
+  await synchronise(draft);
 }
 
 function findPackage(): string {

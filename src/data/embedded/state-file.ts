@@ -14,7 +14,7 @@ export async function writeStateFile(file: string, content: string): Promise<voi
 }
 
 /** Writes a file in place of one that a killed process has left, and brings it to the disk. */
-export async function writeNewFile(file: string, content: string): Promise<void> {
+async function writeNewFile(file: string, content: string): Promise<void> {
   // Nobody else can write into a file that root has left.
   await rm(file, { force: true });
   const handle = await open(file, 'wx', OWNER_ONLY);
@@ -28,10 +28,10 @@ export async function writeNewFile(file: string, content: string): Promise<void>
 }
 
 /** Gives a file that root writes to the owner of its directory, whose gateway reads it when the command of root has been killed. */
-export async function giveToOwnerOf(directory: string, handle: FileHandle): Promise<void> {
+export async function giveToOwnerOf(directory: string, file: Pick<FileHandle, 'chown'>): Promise<void> {
   if (getuid?.() !== ROOT) return;
   const { uid, gid } = await stat(directory);
-  await handle.chown(uid, gid);
+  await file.chown(uid, gid);
 }
 
 /** The value of a JSON file; undefined when there is no file, and when a power cut has left a part of it. */

@@ -17,6 +17,10 @@ export const LOCK_TIMEOUT = '55P03';
 export const DEADLOCK = '40P01';
 /** query_canceled: the statement has taken as long as statement_timeout allows. */
 export const QUERY_CANCELED = '57014';
+/** disk_full: the server could not write, and has undone the transaction. */
+export const DISK_FULL = '53100';
+/** cannot_connect_now: the server lives, and starts, recovers or stops. */
+export const CANNOT_CONNECT_NOW = '57P03';
 /** read_only_sql_transaction: the server follows another one, or writes nothing for another reason. */
 export const READ_ONLY = '25006';
 

@@ -42,8 +42,8 @@ interface MigrationOptions {
 }
 
 /**
- * Applies prisma/migrations to the database, distributes the books where Citus is, and gives the serving role its grants. Returns the names
- * of the migrations that were missing. The table `_prisma_migrations` has the rows that Prisma Migrate would write, so that the Prisma CLI
+ * Applies prisma/migrations to the database, distributes the books where Citus is, and gives the serving role its grants, unless a newer
+ * gateway has given it others. Returns the names of the migrations that were missing. The table `_prisma_migrations` has the rows that Prisma Migrate would write, so that the Prisma CLI
  * reads it too. `onWait` is called when a table that others read holds a migration up. With `mustDistribute` a database without Citus is an
  * error. No migration after `last` is applied, and neither distribution nor grants follow then, as they name newer tables. Throws an
  * OperatorError.
@@ -54,10 +54,11 @@ export async function applyMigrations(
 ): Promise<string[]> {
   const migrations = await readMigrations();
   try {
-    const applied = await asOwner(address, (client) => applyMissing(client, migrations, { onWait, last }));
+    const { applied, newer } = await asOwner(address, (client) => applyMissing(client, migrations, { onWait, last }));
     if (last === undefined) {
       await distributeBooks(address, mustDistribute);
-      await grantServingRole(address);
+      // These grants know no newer tables: they would take the rights of a newer gateway that serves.
+      if (newer.length === 0) await grantServingRole(address);
     }
     return applied;
   } catch (error) {
@@ -137,19 +138,24 @@ const NOTE_APPLIED = `INSERT INTO _prisma_migrations (id, checksum, migration_na
 
 /**
  * Applies each missing migration and notes it, in one transaction: a migration whose process or connection ends is undone as a whole.
- * Another process may come between two of them, so each transaction looks anew which ones are missing. Returns their names.
+ * Another process may come between two of them, so each transaction looks anew which ones are missing. Returns their names, and
+ * those of the migrations that only a newer gateway knows.
  */
-async function applyMissing(client: Client, migrations: readonly Migration[], { onWait, last }: MigrationOptions): Promise<string[]> {
-  const names: string[] = [];
+async function applyMissing(
+  client: Client,
+  migrations: readonly Migration[],
+  { onWait, last }: MigrationOptions,
+): Promise<{ readonly applied: string[]; readonly newer: readonly string[] }> {
+  const applied: string[] = [];
   for (;;) {
     await beginAlone(client).catch((error: unknown) => {
       throw isInTheWay(error) ? new Error('Another migration of the database is under way') : error;
     });
-    const { schema, isKept, missing } = await compare(client, migrations);
+    const { schema, isKept, missing, newer } = await compare(client, migrations);
     const next = migrations.find(({ name }) => name === missing[0]);
     if (!next || (last !== undefined && next.name > last)) {
       await client.query('COMMIT');
-      return names;
+      return { applied, newer };
     }
     try {
       await client.query(LIMIT_LOCKS);
@@ -158,7 +164,7 @@ async function applyMissing(client: Client, migrations: readonly Migration[], { 
       await client.query(next.sql);
       await client.query(NOTE_APPLIED, [randomUUID(), next.checksum, next.name]);
       await client.query('COMMIT');
-      names.push(next.name);
+      applied.push(next.name);
     } catch (error) {
       if (!isInTheWay(error)) throw findSqlFault(error) ? new Error(`${next.name}: ${(error as Error).message}`, { cause: error }) : error;
       await client.query('ROLLBACK');

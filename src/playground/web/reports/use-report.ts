@@ -6,7 +6,7 @@ import type { TableClient } from '../rows/table-client';
 import type { GrowingTable, LoadedTable, LoadProgress, RowSource } from '../values/table-types';
 import { readDonorLines } from './donor-lines';
 import { NO_CROSSINGS, readCrossings, type PeriodCrossings } from './period-crossings';
-import { findCompared, findPeriod, isDate } from '../values/periods';
+import { findCompared, findPeriod } from '../values/periods';
 import { useClosesChanges } from '../choices/closes';
 import { toAsOf } from '../values/states';
 import { describeState, writeValue, type PlannedPeriods } from '../choices/choice-texts';
@@ -64,13 +64,18 @@ export type ReportState =
   | { readonly kind: 'failed'; readonly message: string };
 
 /** The day that a report is planned for, and what the organization says of its calendar and its amounts. */
-type ReportDay = Today & OrganizationCalendar & Pick<PlannedPeriods, 'currency'>;
+type ReportDay = Today &
+  OrganizationCalendar &
+  Pick<PlannedPeriods, 'currency'> & {
+    /** The last day of which the books of the report can tell. */
+    readonly lastDay: string;
+  };
 
 /** Plans the report of some choices for a day. Undefined while a choice that it needs is missing. */
 export function planReport(choices: ReportChoices, now: ReportDay, readsDonors: boolean): ReportPlan | undefined {
   if (findLack(choices) !== undefined) return undefined;
   const period = findPeriod(choices.period, now) ?? {};
-  const lastDay = isDate(choices.state) ? choices.state : now.today;
+  const { lastDay } = now;
   // Donors of two periods, and those that a sheet counts, are of all of the other period: of fewer days they would be others.
   const isWhole = donorChoices[choices.who].isCompared || definitionOf(choices.report).isSheet;
   const compared = findCompared(period, choices.compare, isWhole ? undefined : lastDay);

@@ -5,6 +5,8 @@ import { createStopped, isStopped } from '../rows/gateway-faults';
 import type { TableClient } from '../rows/table-client';
 import type { GrowingTable, LoadedTable, LoadProgress, RowSource } from '../values/table-types';
 import { readDonorLines } from './donor-lines';
+import type { EqualGifts } from '../values/equal-gifts';
+import { readEqualGifts } from './equal-gift-count';
 import { NO_CROSSINGS, readCrossings, type PeriodCrossings } from './period-crossings';
 import { findCompared, findPeriod } from '../values/periods';
 import { useClosesChanges } from '../choices/closes';
@@ -51,6 +53,8 @@ export interface ReportResult {
   readonly crossings: PeriodCrossings;
   /** The lines of a letter's head; none for a report that is not of one donor. */
   readonly donor: readonly string[];
+  /** Gifts that equal the last of the largest ones and are not shown. */
+  readonly equal?: EqualGifts | undefined;
   /** What came late in the report. The rows do not wait for it. */
   readonly late: LateState;
 }
@@ -239,7 +243,7 @@ export function toListSource({ document, columns, choices }: ReportPlan): Extrac
 }
 
 /** Loads a list whose first page has the totals. */
-async function runList(plan: ReportPlan, { provision, client, onProgress }: RunOptions): Promise<ReportResult> {
+async function runList(plan: ReportPlan, { provision, client, signal, onProgress }: RunOptions): Promise<ReportResult> {
   const { columns } = plan;
   const source = toListSource(plan);
   const toResult = (table: LoadedTable): ReportResult => {
@@ -250,7 +254,8 @@ async function runList(plan: ReportPlan, { provision, client, onProgress }: RunO
   };
   const show = tellBegun(onProgress, toResult);
   const result = toResult(await client.load({ provision, source, columns }, show));
-  return { ...result, late: result.figures ? toLateState(plan) : 'none' };
+  const equal = await readEqualGifts(plan, result.table, { client, provision, signal });
+  return { ...result, equal, late: result.figures ? toLateState(plan) : 'none' };
 }
 
 async function runLines(plan: ReportPlan, { provision, client, signal, onProgress }: RunOptions): Promise<ReportResult> {

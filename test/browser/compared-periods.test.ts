@@ -155,7 +155,7 @@ test('whoever follows the link of a mail compares the days that the books of the
   await page.getByRole('button', { name: 'Try again' }).first().click();
   await page.getByText('The period before, the same days so far: Deposits of Apr 1, 2024 – Apr 20, 2024.').waitFor();
   // The rows that a link names wait for the day too.
-  await page.evaluate(`location.hash = '#reports/deposits?period=2024-05-01..2024-05-31&compare=before&state=1&rows.sort=-key.day'`);
+  await page.evaluate(`location.hash = '#reports/deposits?period=2024-05-01..2024-05-31&compare=before&state=2&rows.sort=-key.day'`);
   await page.locator('[role=columnheader][aria-sort=descending]').getByText('Day').waitFor();
   expect(await page.getByText('cannot be read').count()).toBe(0);
   expect(faults.filter((fault) => !fault.includes('net::ERR_FAILED'))).toEqual([]);

@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { BOARD_NOW, boardGift as gift, openBoardBooks } from '../support/board-books';
 import { createOrganization, importLines, type TestOrganization } from '../support/gateway';
 import { logIn, openPlayground, printPage } from '../support/playground-browser';
+import { readXlsx } from '../support/xlsx-reader';
 
 const YEAR = '2025-07-01';
 const gateway = openPlayground({ loggedIn: true });
@@ -50,6 +52,42 @@ test('a list of gifts that has no place for the others says so', async () => {
   const gifts = ['300 funds 300.00', '299 funds 299.00', '298 funds 298.00', 'many funds 297.00'];
   expect(rows.slice(1)).toEqual(gifts.map((text) => `Mar 3, 2026 ${text}`));
   await page.getByText('the list has no place for the ones after them').waitFor();
+  await page.context().close();
+});
+
+test('whoever reads the largest gifts reads how many others are as large as the last one, on the sheet and in the report', async () => {
+  const equal = Array.from({ length: 44 }, () => gift('2026-02-02', '500.00', 1));
+  const larger = Array.from({ length: 9 }, (_none, at) => gift('2026-03-03', `${600 + at}.00`, 1));
+  const as = await openBoardBooks(gateway.services, [...equal, ...larger, gift('2026-03-03', '499.99', 1)]);
+  await gateway.services.organizations.setCurrency(as.name, 'USD');
+  const page = await open(as);
+  await isThere(page);
+  const onSheet = '43 more gifts of $500.00 are not shown.';
+  await page.getByText(onSheet).waitFor();
+  expect((await printPage(page))[0]!.lines).toContain(onSheet);
+  const places = page.locator('.notice-line');
+  await page.evaluate(`location.hash = '#reports/largest?period=this-year'`);
+  await places.getByText('3 more gifts of $500.00 are not shown.').waitFor();
+  expect((await printPage(page))[0]!.lines.join()).toContain('3 more gifts of $500.00 are not shown.');
+  await page.getByRole('button', { name: 'Download' }).click();
+  await page.getByRole('dialog').getByText('XLSX', { exact: true }).click();
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('dialog').getByRole('button', { name: 'Download' }).click(),
+  ]);
+  const facts = readXlsx(await readFile(await saved.path()))[1]!.rows.map((row) => Object.values(row));
+  expect(facts).toContainEqual(['To know', '3 more gifts of $500.00 are not shown.']);
+  await page.keyboard.press('Escape');
+  // A gift that comes meanwhile is not one of the books of the rows.
+  await importLines(gateway.services, as, [gift('2026-02-02', '500.00', 1)]);
+  await page.evaluate(`location.hash = '#reports/largest?period=this-year&state=1&amountMin=500.00'`);
+  await page.getByText('Books: at version 1').waitFor();
+  await places.getByText('3 more gifts of $500.00 are not shown.').waitFor();
+  await page.evaluate(`location.hash = '#reports/largest?period=this-year&amountMin=500.00'`);
+  await places.getByText('4 more gifts of $500.00 are not shown.').waitFor();
+  await page.evaluate(`location.hash = '#reports/largest?period=this-year&limit=100'`);
+  await page.getByText('55 rows', { exact: true }).waitFor();
+  expect(await places.getByText('not shown').count()).toBe(0);
   await page.context().close();
 });
 

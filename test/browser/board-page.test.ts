@@ -47,10 +47,10 @@ test('who closes months writes the budget by keyboard, and the sheet compares wi
   ]);
   // The same sum is not told twice.
   expect(before.cards.map((text) => text.replace(/(?<=[a-z]) [0-9].*/, ''))).toEqual([
-    ...['Received, fiscal year to date', 'Donors', 'Pending, in no other figure'],
+    ...['Received without pending, fiscal year to date', 'Donors', 'Pending, in no other figure'],
   ]);
   expect(before.cards[0]).toBe(
-    'Received, fiscal year to date 160.00 2 gifts, without pending Year before: 40.00, +120.00 (+300.0%) No budget of this fiscal year is saved.',
+    'Received without pending, fiscal year to date 160.00 2 gifts Year before: 40.00, +120.00 (+300.0%) No budget of this fiscal year is saved.',
   );
   await page.getByRole('button', { name: 'Budget…' }).focus();
   await page.keyboard.press('Enter');
@@ -229,7 +229,7 @@ describe.each([
     await gateway.services.fundBudgets.save(organization.id, budget, { name: null });
     const { page, faults } = await open(organization, '?period=2025-06-01..2026-05-31', { ...device, colorScheme });
     const { cards } = await read(page);
-    expect(cards[1]).toMatch(/^Fiscal year to date 1.*Deposits of Jul 1, 2025 – May 31, 2026 Budget to date: 1,100\.00/);
+    expect(cards[1]).toMatch(/^Fiscal year to date, without pending 1.*Deposits of Jul 1, 2025 – May 31, 2026 Budget to date: 1,100\.00/);
     expect(await problems(page)).toEqual([]);
     expect(Math.min(...(await contrasts(page)))).toBeGreaterThanOrEqual(3);
     await page.screenshot({ path: `coverage/board-${name.replace('a ', '')}-${colorScheme}.png` });

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { createOrganization, importLines, v2Line } from '../support/gateway';
 import { logIn, openPlayground, printPage } from '../support/playground-browser';
 import { createOracle, firstDay, summaryBook, toCents, toMoney, type SummaryLine } from '../support/summary-oracle';
 
@@ -103,6 +104,61 @@ test('an analyst does not take a month that is not over for a fall: it is compar
   await page.evaluate(`location.hash = '#reports/gifts?compare=last-year&period=2024-05-01..2024-06-20'`);
   await page.getByText('A year before, the same days so far: Deposits of May 1, 2023 – Jun 15, 2023.').waitFor();
   expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('whoever follows the link of a mail compares the days that the books of the mail had, by the clock of the organization', async () => {
+  const of = await createOrganization(gateway.services);
+  await gateway.services.organizations.setTimeZone(of.name, 'America/New_York');
+  await importLines(gateway.services, of, book);
+  await importLines(gateway.services, of, [v2Line({ deposit_date: '2024-05-01', transaction_date: '2024-05-01' })]);
+  // In New York it is still the 20th of May when the first version is recorded.
+  for (const [number, instant] of [
+    [1, '2024-05-21T03:59:59Z'],
+    [2, '2024-06-10T12:00:00Z'],
+  ])
+    await gateway.database.client.query('UPDATE data_version SET recorded_at = $2 WHERE organization_id = $3 AND number = $1', [
+      ...[number, instant, of.id],
+    ]);
+  const { page, faults } = await gateway.visit({
+    as: of,
+    hash: '#reports/deposits?period=this-month&compare=before',
+    now: NOW,
+    locale: 'en-US',
+  });
+  await logIn(page);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Title').fill('Monthly mail');
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await dialog.getByText(/^Saved as/).waitFor();
+  await page.goto('about:blank');
+
+  await page.goto(`${gateway.url}/playground#saved/monthly-mail?period=2024-05-01..2024-05-31&state=1`);
+  await page.getByText('The period before, the same days so far: Deposits of Apr 1, 2024 – Apr 20, 2024.').waitFor();
+  await page.getByText('Books: at version 1').waitFor();
+  const sides = [between('2024-05-01', '2024-05-31'), between('2024-04-01', '2024-04-20')] as const;
+  expect(await cardOf(page, 'Received')).toBe(figure('The period before', [received(sides[0]), received(sides[1])], '\npending included'));
+  await page.getByRole('button', { name: /Compare with$/ }).click();
+  await page.getByRole('option', { name: 'Other dates' }).click();
+  await page.waitForURL(/compare=2024-04-01\.\.2024-04-20/);
+  await page.goBack();
+  // The period was over when the second version was recorded.
+  await page.evaluate(`location.hash = location.hash.replace('state=1', 'state=2')`);
+  await page.getByText('The period before: Deposits of Apr 1, 2024 – Apr 30, 2024.').waitFor();
+  // Without the day of the version nothing is compared.
+  await page.route('**/graphql', (route) => (route.request().postData()?.includes('query VersionDay') ? route.abort() : route.continue()));
+  await page.evaluate(`location.hash = location.hash.replace('state=2', 'state=1')`);
+  await page.getByRole('alert').getByText('The gateway cannot be reached').first().waitFor();
+  expect(await page.locator('.card').count()).toBe(0);
+  await page.unroute('**/graphql');
+  await page.getByRole('button', { name: 'Try again' }).first().click();
+  await page.getByText('The period before, the same days so far: Deposits of Apr 1, 2024 – Apr 20, 2024.').waitFor();
+  // The rows that a link names wait for the day too.
+  await page.evaluate(`location.hash = '#reports/deposits?period=2024-05-01..2024-05-31&compare=before&state=2&rows.sort=-key.day'`);
+  await page.locator('[role=columnheader][aria-sort=descending]').getByText('Day').waitFor();
+  expect(await page.getByText('cannot be read').count()).toBe(0);
+  expect(faults.filter((fault) => !fault.includes('net::ERR_FAILED'))).toEqual([]);
   await page.context().close();
 });
 

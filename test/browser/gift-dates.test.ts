@@ -178,6 +178,14 @@ test('an analyst who opens a donor from the donors by gift dates sees the same m
   await untilReceived(page, '520.00');
   expect(hashOf(page)).toBe('#reports/donor?period=last-year&dateBasis=TRANSACTION_DATE&donor=7');
   await page.getByRole('note').filter({ hasText: NAMED }).waitFor();
+  // The donor stands over the rows, and in none of them.
+  const titles = (): Promise<string[]> => page.locator('.table-names .column-sort').allInnerTexts();
+  const ofDonor = ['Gift date', 'Deposit date', 'To this fund', 'Whole gift', 'Fund', 'Fund number', 'Deposit', 'Status', 'Gift'];
+  expect(await titles()).toEqual(ofDonor);
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await page.getByLabel('Last name', { exact: true }).check();
+  await page.keyboard.press('Escape');
+  await page.getByRole('columnheader', { name: 'Last name', exact: true }).waitFor();
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -4,6 +4,7 @@ import { execute, logIn, openPlayground } from '../support/playground-browser';
 import { v2Line } from '../support/gateway';
 
 const NOW = '2024-06-15T12:00:00Z';
+const dates = (date: string) => ({ deposit_date: date, transaction_date: date });
 const gateway = openPlayground({
   lines: Array.from({ length: 40 }, (_, n) =>
     v2Line({
@@ -11,8 +12,9 @@ const gateway = openPlayground({
         deposit_id: `D${n}`,
         transaction_id: `T${n}`,
         allocation_id: `A${n}`,
-        deposit_date: `2024-05-${String(1 + (n % 28)).padStart(2, '0')}`,
+        ...dates(`2024-05-${String(1 + (n % 28)).padStart(2, '0')}`),
       },
+      ...(n === 39 && { deposit_status: 'pending' }),
       ...{ designation_id: 100 + n, designation: n === 0 ? 'The fund for the library and all of its readers' : `Fund ${n}` },
       ...{ amount: `${n + 1}.50`, net_amount: `${n + 1}.00`, fee_amount: '0.50', allocation_amount: `${n + 1}.50` },
     }),
@@ -78,6 +80,10 @@ test('an analyst with a phone reads figures and rows on the first screen, three 
   for (const [report, titles] of [
     ['gifts', ['Deposit date', 'To this fund', 'Last name']],
     ['bank-tie-out', ['Deposit date', 'Deposit', 'Net']],
+    ['pending?pending=ONLY', ['Deposit date', 'Deposit', 'Pending']],
+    ['donor?donor=7&period=last-month', ['Deposit date', 'To this fund', 'Fund']],
+    ['year-end?donor=7&period=last-month', ['Gift date', 'To this fund', 'Fund']],
+    ['designations?compare=before&period=last-month', ['Fund', 'To this fund', 'Difference']],
     ['donors', ['First name', 'Last name', 'Received']],
     ['designations?splitBy=MONTH', ['Fund', 'Total', 'Share']],
     ['history', ['Version', 'When', 'By']],
@@ -86,7 +92,20 @@ test('an analyst with a phone reads figures and rows on the first screen, three 
     await page.getByRole('columnheader', { name: titles[2], exact: true }).waitFor();
     expect([report, await page.getByRole('columnheader').allInnerTexts()]).toEqual([report, titles]);
     expect([report, await problems(page)]).toEqual([report, []]);
+    // None of the three columns of the history has a total.
+    expect([report, await page.locator('.table-totals').count()]).toEqual([report, report === 'history' ? 0 : 1]);
   }
+  // A sentence of two lines stands there whole, and a longer one is cut after the second.
+  const notices = page.locator('.notice-line');
+  const cutBy = `(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.querySelector('.notice-line'))`;
+  await page.evaluate(`location.hash = '#reports/designations?period=last-month&dateBasis=TRANSACTION_DATE'`);
+  await notices.getByText('Gifts count by the date on which they were given, not by that of their deposit.').waitFor();
+  expect([(await notices.boundingBox())!.height, await page.evaluate(cutBy)]).toEqual([44, 0]);
+  expect(await page.getByRole('button', { name: 'Read all' }).count()).toBe(0);
+  await page.evaluate(`location.hash += '&pending=WITHOUT&compare=before'`);
+  await page.getByRole('button', { name: 'Read all' }).waitFor();
+  expect((await notices.boundingBox())!.height).toBe(44);
+  expect(await page.evaluate<number>(cutBy)).toBeGreaterThan(0);
   expect(faults).toEqual([]);
   await page.context().close();
 });

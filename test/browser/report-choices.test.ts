@@ -353,3 +353,22 @@ test('an analyst asks for the gifts of some dates, by a link, a chip and a colum
   expect(faults).toEqual([]);
   await page.context().close();
 });
+
+test('an analyst of all time reads “all dates”, and how to type one once a date has the focus', async () => {
+  const { page, faults } = await gateway.visit({ hash: '#reports/deposits?period=all-time', now: NOW, locale: 'en-US' });
+  await logIn(page);
+  await page.getByRole('table').waitFor();
+  const words = page.locator('.open-dates');
+  const opacities = (): Promise<string[]> =>
+    page.evaluate<string[]>(`['.open-dates', '.date-fields > [slot=start], .date-fields > :has(.date-segment)'].map(
+      (part) => getComputedStyle(document.querySelector(part)).opacity)`);
+  expect([await words.innerText(), await opacities()]).toEqual(['all dates', ['1', '0']]);
+  await words.click({ force: true });
+  await page.locator('.date-segment:focus').waitFor();
+  expect(await opacities()).toEqual(['0', '1']);
+  await page.keyboard.press('Escape');
+  await page.evaluate(`location.hash = '#reports/deposits?period=last-month'`);
+  await words.waitFor({ state: 'detached' });
+  expect(faults).toEqual([]);
+  await page.context().close();
+});

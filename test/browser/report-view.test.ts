@@ -178,17 +178,16 @@ test('an analyst ties the bank’s money, which is net and not on its way, and m
   await page.context().close();
 });
 
-test('an analyst finds under a column the sum of its rows, or a dash', async () => {
+test('an analyst finds under a column the sum of its rows, the number of gifts or a dash, and which deposits are pending', async () => {
   const { page, faults } = await open('#reports/pending?period=2020-03-01..2020-03-31');
   await page.getByRole('table').waitFor();
   const column = async (title: string): Promise<string[]> => {
     const place = (await titles(page)).indexOf(title) + 1;
     return page.locator(`.table-row:not(.table-names) > :nth-child(${place})`).allInnerTexts();
   };
-  // The amounts stand before what else tells of a gift.
-  expect((await titles(page)).slice(0, 6)).toEqual(['Deposit date', 'Gift date', 'Gift', 'To this fund', 'Whole gift', 'Fund']);
-  expect(await column('Whole gift')).toEqual(['100.00', '100.00', '–']);
-  expect((await column('To this fund')).toSorted()).toEqual(['100.00', '40.00', '60.00']);
+  expect(await titles(page)).toEqual(['Deposit date', 'Deposit', 'Gifts', 'Pending', 'Fees', 'Net']);
+  expect(await column('Gifts')).toEqual(['1', '1']);
+  expect(await column('Pending')).toEqual(['100.00', '100.00']);
   expect((await cards(page))[0]).toEqual(['Pending', '100.00\nnot at the bank yet']);
   const facts = readXlsx(await saveFile(page, 'XLSX'))[1]!.rows.map((row) => Object.values(row));
   expect(facts.map(([name]) => name)).toEqual(expect.arrayContaining(['Pending, each gift once', 'Shares that are known']));
@@ -196,12 +195,19 @@ test('an analyst finds under a column the sum of its rows, or a dash', async () 
   await page.evaluate(`location.hash = '#reports/designations?period=2020-03-01..2020-03-31'`);
   await page.getByRole('heading', { name: 'Funds' }).waitFor();
   await page.getByRole('table').waitFor();
-  expect(await column('Gifts')).toEqual(['1', '1', '–']);
+  expect(await column('Gifts')).toEqual(['1', '1', '1']);
   await page.getByRole('button', { name: 'Columns' }).click();
   await page.getByLabel('Whole gifts', { exact: true }).check();
   await page.keyboard.press('Escape');
   expect(await column('Whole gifts')).toEqual(['100.00', '100.00', '–']);
   expect((await column('To this fund')).at(-1)).toBe('100.00');
+  await page.getByLabel('Search in these rows').fill('wells');
+  await page.getByText('Total of these rows').waitFor();
+  expect(await column('Gifts')).toEqual(['1', '–']);
+  await page.evaluate(`location.hash = '#reports/pending?period=2020-03-01..2020-03-31'`);
+  await page.getByRole('button', { name: 'Open deposit E3, Mar 10, 2020' }).click();
+  await page.getByRole('row').getByText('60.00').waitFor();
+  expect((await column('To this fund')).toSorted()).toEqual(['100.00', '40.00', '60.00']);
   expect(faults).toEqual([]);
   await page.context().close();
 });

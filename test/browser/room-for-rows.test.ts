@@ -248,6 +248,20 @@ describe('an analyst who works on the rows', () => {
     await page.getByLabel('Search in these rows').fill('(no donor)');
     await page.getByText('1 of 2 rows').waitFor();
     await page.locator('[data-row="0"]').getByText('(no donor)').waitFor();
+    await page.getByLabel('Search in these rows').fill('');
+    // They are the last ones in every order, and counted in the total.
+    const isSorted = async (name: string, order: 'ascending' | 'descending'): Promise<void> => {
+      await page.locator(`[role=columnheader][aria-sort=${order}]`).getByText(name, { exact: true }).waitFor();
+      await page.locator('[data-row="1"]').getByText('(no donor)').waitFor();
+    };
+    const press = (name: string): Promise<void> =>
+      page.getByRole('columnheader', { name, exact: true }).getByRole('button').first().click();
+    await isSorted('Received', 'descending');
+    await press('Received');
+    await isSorted('Received', 'ascending');
+    await press('First name');
+    await isSorted('First name', 'ascending');
+    await page.locator('.table-totals').getByText('1,860.00').waitFor();
     expect(faults).toEqual([]);
     await page.context().close();
   });
@@ -281,6 +295,8 @@ describe('an analyst who works on the rows', () => {
   });
 });
 
+const toFunds = (count: number): string => Array.from({ length: count }, (_none, at) => `&fund=${100 + at}`).join('');
+
 test.each([
   ['largest', ['Gift date', 'Gift', 'Whole gift', 'Fees']],
   ['gifts', ['Deposit date', 'Gift date', 'To this fund', 'Whole gift']],
@@ -305,6 +321,18 @@ test.each([
     // 60 gifts of 1.50 to 60.50 came in, and the table has the 50 largest.
     expect(await page.locator('.card strong').first().innerText()).toBe('1,860.00');
     expect(await page.locator('.table-totals [role=cell]').nth(place).innerText()).toBe('1,800.00');
+    await page.evaluate(`location.hash += ${JSON.stringify(toFunds(30))}`);
+    await page.getByText('To these funds, all gifts').waitFor();
+    expect(await page.locator('.card dt').allInnerTexts()).toEqual([
+      ...[
+        'To these funds, all gifts',
+        'Of which pending, all gifts',
+        'All whole gifts',
+        'Fees of all whole gifts',
+        'Net of all whole gifts',
+      ],
+      'All gifts',
+    ]);
   }
   expect(faults).toEqual([]);
   await page.context().close();

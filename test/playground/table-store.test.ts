@@ -104,6 +104,24 @@ describe('a table of the worker', () => {
     },
   );
 
+  test('has the rows of nothing single last in every order', () => {
+    const withRest = columns.map((column) => (column.id === 'gifts' ? { ...column, restValue: '0' } : column));
+    const of = fc.tuple(orNull(name), fc.nat(2), orNull(money), orNull(money), orNull(day));
+    fc.assert(
+      fc.property(
+        fc.array(of, { maxLength: 40 }),
+        fc.option(fc.constantFrom('name', 'gifts', 'share')),
+        fc.boolean(),
+        (rows, column, isDescending) => {
+          const sort = column === null ? undefined : { column, isDescending };
+          const plain = shownRows(storeRows(columns, rows, LOCALES), { sort });
+          const expected = [...plain.filter((row) => row[1] !== 0), ...plain.filter((row) => row[1] === 0)];
+          expect(shownRows(storeRows(withRest, rows, LOCALES), { sort })).toEqual(expected);
+        },
+      ),
+    );
+  });
+
   test('finds the rows in which each word begins a word of its own in some cell', () => {
     const word = fc.constantFrom(
       ...['ada', 'LOV', 'l', 'mull', 'zoë', 'zoe', 't', 'lukasz', '2024', 'feb', '1', '12', 'yron', 'hara', 'ohara'],

@@ -6,6 +6,7 @@ import type { ReportChoices } from '../choices/report-choices';
 import type { DateBasis } from '../choices/report-definitions';
 import boardQuery from '../queries/board.graphql?raw';
 import { GatewayError } from '../session/gateway-client';
+import type { EqualGifts } from '../values/equal-gifts';
 import { addUp, largestFirst, subtract } from '../values/exact-decimal';
 import { disambiguate } from '../values/namesakes';
 import type { ComparedPeriod, Period } from '../values/periods';
@@ -87,6 +88,8 @@ export interface BoardFigures {
   readonly largest: readonly LargeGift[];
   /** True where gifts of very many funds left no place for the others of the largest. */
   readonly isLargestCut: boolean;
+  /** The gifts that equal the last of the largest ones and are not shown. */
+  readonly equal: EqualGifts | undefined;
   readonly newDonors: number;
   readonly lapsedDonors: number;
   readonly pending: { readonly amount: string; readonly gifts: number };
@@ -201,7 +204,7 @@ function toMonthRows(nodes: readonly MonthNode[], { startDate, endDate }: Omit<B
 function toLargest(
   groups: NonNullable<BoardQuery['largest']>['groups'],
   dateBasis: DateBasis,
-): Pick<BoardFigures, 'largest' | 'isLargestCut'> {
+): Pick<BoardFigures, 'largest' | 'isLargestCut' | 'equal'> {
   const found = new Map<string, LargeGift & { readonly names: readonly string[] }>();
   for (const { key, all } of groups?.nodes ?? []) {
     const { transactionId, transactionDate, depositDate, designation, designationId, donorFirstName, donorLastName } = key;
@@ -222,5 +225,15 @@ function toLargest(
   const goesOn = groups !== null && groups.totalCount > groups.nodes.length;
   // The last gift of a list that goes on may have more funds than were read.
   const largest = gifts.slice(0, MAX_GIFTS).map((gift) => (goesOn && gift === gifts.at(-1) ? { ...gift, funds: 'many funds' } : gift));
-  return { largest, isLargestCut: goesOn && largest.length < MAX_GIFTS };
+  return { largest, isLargestCut: goesOn && largest.length < MAX_GIFTS, equal: findEqual(gifts, goesOn) };
+}
+
+/** The gifts that equal the last one of the list and have no place in it. */
+function findEqual(gifts: readonly LargeGift[], goesOn: boolean): EqualGifts | undefined {
+  const amount = gifts[MAX_GIFTS - 1]?.amount;
+  if (amount === undefined) return undefined;
+  const equal = gifts.slice(MAX_GIFTS).filter((gift) => gift.amount === amount).length;
+  // Gifts of the same amount may follow those that were read.
+  if (goesOn && gifts.at(-1)?.amount === amount) return { gifts: undefined, amount };
+  return equal > 0 ? { gifts: equal, amount } : undefined;
 }

@@ -7,6 +7,7 @@ import { defaultChoices, toAddress, type ReportChoices } from '../choices/report
 import type { ReportId } from '../choices/report-definitions';
 import { describeBooks, describePrint, NotePrint, PrintSheet, usePrinting } from '../tables/print-sheet';
 import { createCellFormat } from '../values/cell-format';
+import { describeEqualGifts } from '../values/equal-gifts';
 import { subtract, toPercentage } from '../values/exact-decimal';
 import { toPeriodDates, type Today } from '../../../values/periods';
 import { endOfDay } from '../values/states';
@@ -116,6 +117,7 @@ function Figures({ now, plan, timeZone, figures, chart, isLinked = false }: Figu
     fiscalYearStart: now.fiscalYearStart,
   });
   const isWholeYear = startDate === yearStart;
+  const isOver = endDate >= yearEnd && now.today >= yearEnd;
   const yearDates = describePeriod(choices, { startDate: yearStart, endDate });
   const beforeDates = describePeriod(choices, compared ?? {});
   const ofBudget = (
@@ -125,21 +127,22 @@ function Figures({ now, plan, timeZone, figures, chart, isLinked = false }: Figu
         : `Budget to date: ${format(budget.toDate, 'money')}, ${differ(toDate, budget.toDate)}`}
     </span>
   );
+  const equal = describeEqualGifts(figures.equal, currency);
   const hasNames = choices.donorNames === 'WITH';
   const endsBefore = choices.state !== '' && figures.version.recordedAt < endOfDay(endDate, timeZone);
   return (
     <>
       <dl className="board-cards">
-        <Card title={isWholeYear ? `Received, fiscal year${endDate < yearEnd || now.today < yearEnd ? ' to date' : ''}` : 'Received'}>
+        <Card title={`Received without pending${isWholeYear ? `, fiscal year${isOver ? '' : ' to date'}` : ''}`}>
           {link(format(received, 'money'), 'deposits')}
-          <span>{countOf(figures.gifts, 'gift')}, without pending</span>
+          <span>{countOf(figures.gifts, 'gift')}</span>
           <span>
             Year before: {format(before, 'money')}, {differ(received, before)}
           </span>
           {isWholeYear && ofBudget}
         </Card>
         {!isWholeYear && (
-          <Card title="Fiscal year to date">
+          <Card title="Fiscal year to date, without pending">
             {link(format(toDate, 'money'), 'deposits', { period: `${yearStart}..${endDate}` })}
             <span>{yearDates}</span>
             {ofBudget}
@@ -196,6 +199,7 @@ function Figures({ now, plan, timeZone, figures, chart, isLinked = false }: Figu
           </tbody>
         </table>
       </div>
+      {equal !== undefined && <p className="board-notes">{equal}</p>}
       {figures.isLargestCut && (
         <p className="board-notes">These gifts are split over so many funds that the list has no place for the ones after them.</p>
       )}
@@ -252,7 +256,7 @@ function FundTable({ funds, figures, isWholeYear, currency }: FundTableProps) {
   return (
     <div className="board-frame" tabIndex={0} role="region" aria-label="By fund">
       <table className="board-funds">
-        <caption>By fund{currency === null ? '' : `, in ${currency}`}</caption>
+        <caption>By fund, without pending{currency === null ? '' : `, in ${currency}`}</caption>
         <thead>
           <tr>
             <th scope="col">Fund</th>

@@ -12,6 +12,8 @@ interface CompareFieldProps {
   /** True for a report that is made of both periods. */
   readonly isNeeded: boolean;
   readonly now: Today;
+  /** The last day of which the books of the report can tell. */
+  readonly lastDay: string;
   readonly onChange: (compare: Comparison) => void;
 }
 
@@ -20,7 +22,7 @@ const { off, ...periods } = { ...comparisons, [DATES]: 'Other dates' } as const;
 const choices = { off, ...periods };
 
 /** Chooses the period that a report is compared with: by its name, or by two dates of its own. */
-export function CompareField({ period, compare, isNeeded, now, onChange }: CompareFieldProps) {
+export function CompareField({ period, compare, isNeeded, now, lastDay, onChange }: CompareFieldProps) {
   const { part, focusField } = useFieldFocus<HTMLDivElement>();
   /** True from the choice of other dates until the focus leaves their fields, which may not be folded away meanwhile. */
   const [isTyping, setIsTyping] = useState(false);
@@ -32,7 +34,7 @@ export function CompareField({ period, compare, isNeeded, now, onChange }: Compa
     if (chosen !== DATES) return onChange(chosen);
     const own = findPeriod(period, now) ?? {};
     // The dates begin with those that are compared already. All time has no period beside it, so that this month is as good as any.
-    const known = findCompared(own, dates || compare === 'off' ? 'last-year' : compare, now.today) ?? findPeriod('this-month', now)!;
+    const known = findCompared(own, dates || compare === 'off' ? 'last-year' : compare, lastDay) ?? findPeriod('this-month', now)!;
     onChange(`${known.startDate!}..${known.endDate!}`);
     setIsTyping(true);
     focusField();

@@ -112,6 +112,12 @@ export function DatesField({ label, startDate, endDate, onChange }: DatesFieldPr
           {toNext(range) !== undefined && <Text slot="description">Press Enter to see these</Text>}
         </div>
         <Group className="date-fields">
+          {/* The parts of a date say how to type one, to whoever is about to. */}
+          {range === null && (
+            <span className="open-dates" aria-hidden="true">
+              all dates
+            </span>
+          )}
           <DateInput slot="start">{(segment) => <DateSegment segment={segment} className="date-segment" />}</DateInput>
           <span aria-hidden="true">–</span>
           <DateInput slot="end">{(segment) => <DateSegment segment={segment} className="date-segment" />}</DateInput>

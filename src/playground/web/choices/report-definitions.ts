@@ -201,10 +201,9 @@ export const reportDefinitions = {
   pending: {
     title: 'Pending',
     answers: 'Which money is still on its way to the bank?',
-    grain: 'a share of a gift of a pending deposit',
+    grain: 'a pending deposit, each gift once',
     rows: 'groups',
-    groupBy: ['DEPOSIT', 'TRANSACTION', 'DESIGNATION'],
-    namesDonors: true,
+    groupBy: ['DEPOSIT'],
     filters: ['funds', 'giftDate', 'amount', 'paymentTypes', 'accountTypes', 'state'],
     period: 'all-time',
     pending: 'ONLY',

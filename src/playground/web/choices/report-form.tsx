@@ -23,6 +23,8 @@ import type { Names } from './report-names';
 interface ReportFormProps {
   readonly provision: string;
   readonly now: Today;
+  /** The last day of which the books of the report can tell. */
+  readonly lastDay: string;
   /** The time zone of the organization. */
   readonly timeZone: string;
   /** False for a person who may read no donors, and so may not look for one. */
@@ -33,7 +35,7 @@ interface ReportFormProps {
 }
 
 /** The choices of a report: its period, what it is compared with, its conditions and how it is divided. */
-export function ReportForm({ provision, now, timeZone, readsDonors, choices, names, onChange }: ReportFormProps) {
+export function ReportForm({ provision, now, lastDay, timeZone, readsDonors, choices, names, onChange }: ReportFormProps) {
   const definition = definitionOf(choices.report);
   const { rows, filters, needs, splitBy, top, choosesDonors, offersNames, hasFixedDates, hasFixedPending } = definition;
   if (rows === 'versions') return null;
@@ -60,7 +62,7 @@ export function ReportForm({ provision, now, timeZone, readsDonors, choices, nam
       />
       {isComparable(definition) && choices.who !== 'first-time' && (
         <CompareField
-          {...{ now }}
+          {...{ now, lastDay }}
           period={choices.period}
           compare={choices.compare}
           isNeeded={donorChoices[choices.who].isCompared}

@@ -122,7 +122,7 @@ function Figures({ days, timeZone, readsDonors, currency, figures }: FiguresProp
       <dl className="home-cards">
         {month && (
           <div className="card">
-            <dt>This month so far</dt>
+            <dt>This month so far, pending included</dt>
             <dd>
               <a href={linkTo('deposits', { period: 'month-to-date' })}>{format(month.all.byTransaction.amount, 'money')}</a>
               <span>
@@ -223,10 +223,12 @@ function RecentDeposits({ days, readsDonors, currency, figures: { deposits, rece
             <tbody>
               {deposits.nodes.map(({ depositId, depositDate, status, totals }) => (
                 <tr key={depositId}>
-                  <td>{format(depositDate, 'date')}</td>
                   <td>
-                    <a href={giftsOf(depositId)}>{depositId}</a>
+                    <a href={giftsOf(depositId)} aria-label={`Open deposit ${depositId}, ${format(depositDate, 'date')}`}>
+                      {format(depositDate, 'date')}
+                    </a>
                   </td>
+                  <td>{depositId}</td>
                   <td>{toWord(status)}</td>
                   <td>{format(totals?.transactions ?? null, 'count')}</td>
                   <td>{format(totals?.byTransaction.amount ?? null, 'money')}</td>

@@ -56,13 +56,14 @@ export function FigureCards({ plan, figures, isBrief }: FigureCardsProps) {
   );
 }
 
-/** The sentences that the reader of the figures must know; empty where there are none. */
-export function describeNotes(plan: ReportPlan, figures: ReportFigures): string {
+/** The sentences that the reader of the figures must know, with the one about gifts that are not shown; empty where there are none. */
+export function describeNotes(plan: ReportPlan, figures: ReportFigures, unshown?: string): string {
   const { choices, compared } = plan;
   const { all } = figures;
   const { format } = createCellFormat(navigator.languages);
-  const received = choices.funds.length > 0 ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received';
+  const received = choices.funds.length > 0 ? WHOLE_GIFTS : choices.pending === 'ONLY' ? 'Pending' : 'Received';
   return [
+    ...(unshown === undefined ? [] : [unshown]),
     ...(hasOtherGifts(plan, figures)
       ? [
           `The figures are of all ${format(all.transactions, 'count')} gifts. The rows are the ${format(choices.limit, 'count')} largest of them.`,
@@ -86,7 +87,17 @@ export function describeNotes(plan: ReportPlan, figures: ReportFigures): string 
 function toCards(plan: ReportPlan, figures: ReportFigures): Card[] {
   const cards = toOwnCards(plan, figures);
   if (!hasOtherGifts(plan, figures)) return cards;
-  return cards.map((card) => ({ ...card, title: card.title === GIFTS ? 'All gifts' : `${card.title}, all gifts` }));
+  return cards.map((card) => ({ ...card, title: toOfAll(card.title) }));
+}
+
+const WHOLE_GIFTS = 'Whole gifts';
+const OF_WHOLE_GIFTS = ' of the whole gifts';
+
+/** The title of a figure that is of all gifts, beside rows that are some of them. */
+function toOfAll(title: string): string {
+  if (title === GIFTS) return 'All gifts';
+  if (title === WHOLE_GIFTS) return 'All whole gifts';
+  return title.endsWith(OF_WHOLE_GIFTS) ? title.replace(OF_WHOLE_GIFTS, ' of all whole gifts') : `${title}, all gifts`;
 }
 
 /** True where the rows are some of the gifts, and the figures are of all. */
@@ -104,7 +115,7 @@ function toOwnCards({ choices, compared }: ReportPlan, { all: own, pending, comp
   const isByNet = definitionOf(choices.report).leads === 'net';
   const pendingNote = joinNotes(pendingNotes[choices.pending], lapsed ? toMidSentence(titleOfCompared(choices.compare)) : undefined);
   const received: Card = {
-    title: isShare ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received',
+    title: isShare ? WHOLE_GIFTS : choices.pending === 'ONLY' ? 'Pending' : 'Received',
     value: all.byTransaction.amount,
     kind: 'money',
     // The bank has what is left after the fees.
@@ -124,7 +135,7 @@ function toOwnCards({ choices, compared }: ReportPlan, { all: own, pending, comp
   const ofPending: Card = isShare
     ? { title: 'Of which pending', value: pending.byAllocation.amount, kind: 'money', note: noteUnknown(pending) }
     : { title: 'Of which pending', value: pending.byTransaction.amount, kind: 'money' };
-  const ofGifts = isShare ? ' of the whole gifts' : '';
+  const ofGifts = isShare ? OF_WHOLE_GIFTS : '';
   const net: Card = {
     title: `Net${ofGifts}`,
     value: all.byTransaction.netAmount,

@@ -54,6 +54,9 @@ const keyColumns: Readonly<Record<GroupBy, readonly ReportColumn[]>> = {
   STATE: [keyColumn('state')],
 };
 
+/** The columns that name the donor of a row. The gifts of nobody known are the last of such rows, whatever their sum. */
+const donorRowColumns = keyColumns.DONOR.map((each) => (each.id === 'key.donorId' ? { ...each, restValue: '0' } : each));
+
 /** The contact of a donor, which a letter needs. */
 const contactColumns = (['address1', 'address2', 'address3', 'city', 'state', 'zip', 'phone', 'email_address'] as const).map((name) =>
   keyColumn(name),
@@ -82,6 +85,10 @@ const lineColumns: readonly ReportColumn[] = [
     .filter((name) => !inSight.some((shown) => shown === name))
     .map((name) => fieldColumn(name, { isHidden: true })),
 ];
+const namingFields = (['donor_first_name', 'donor_last_name', 'donor_id', 'city'] as const).map((name) => lineFields[name].field);
+/** Leaves to files a column that names the donor of all rows, who stands over the report of one donor. */
+const hideDonor = (each: ReportColumn): ReportColumn =>
+  namingFields.some((field) => each.id === field || each.id === `key.${field}`) ? { ...each, isHidden: true, isInFiles: true } : each;
 const isGiftDate = ({ id }: ReportColumn): boolean => id === 'transactionDate';
 
 const versionColumns: readonly ReportColumn[] = [
@@ -150,15 +157,20 @@ export function columnsOf(choices: ReportChoices, mayReadDonors: boolean): reado
   const { rows } = definitionOf(choices.report);
   if (rows === 'versions') return mayReadDonors ? versionColumns : versionColumns.filter(({ id }) => id !== 'fileName');
   if (rows === 'changes') return changeColumns;
-  // The date that the period goes by comes first.
   if (rows === 'lines') {
-    if (choices.dateBasis === 'DEPOSIT_DATE') return lineColumns;
-    return [...lineColumns.filter(isGiftDate), ...lineColumns.filter((each) => !isGiftDate(each))];
+    const columns = choices.donor === undefined ? lineColumns : lineColumns.map(hideDonor);
+    if (choices.dateBasis === 'DEPOSIT_DATE') return columns;
+    // The date that the period goes by comes first.
+    return [...columns.filter(isGiftDate), ...columns.filter((each) => !isGiftDate(each))];
   }
   const groupings = groupingsOf(choices, mayReadDonors);
   const { report, who, addresses } = choices;
   // A city stands in its address where there is one.
-  const keys = groupings.filter((by) => by !== 'CITY' || addresses === 'WITHOUT').flatMap((by) => keyColumns[by]);
+  const isByDonor = groupings[0] === 'DONOR';
+  const keys = groupings
+    .filter((by) => by !== 'CITY' || addresses === 'WITHOUT')
+    .flatMap((by) => (by === 'DONOR' && isByDonor ? donorRowColumns : keyColumns[by]))
+    .map((key) => (choices.donor === undefined || isByDonor ? key : hideDonor(key)));
   const figures = who === 'lapsed' ? lapsedColumns(choices) : figureColumns(choices, groupings);
   const dates = definitionOf(report).choosesDonors ? giftDateColumns(choices) : [];
   // The dates and the id of a gift leave room for its amounts, and for the names of its fund and its donor, at a width of 1280.
@@ -204,7 +216,7 @@ function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[]): r
   const isByDeposit = groupings.includes('DEPOSIT');
   const wholeGroups = choices.dateBasis === 'DEPOSIT_DATE' ? [...wholeDepositGroups, ...timeGroups] : wholeDepositGroups;
   const wholeDeposits = groupings.every((by) => wholeGroups.includes(by));
-  const received = isByGift ? 'Whole gift' : isShare ? 'Whole gifts' : 'Received';
+  const received = isByGift ? 'Whole gift' : isShare ? 'Whole gifts' : choices.pending === 'ONLY' ? 'Pending' : 'Received';
   const twice = 'A gift of two funds is in two rows, so the rows are not added up.';
   const about = isByFund ? { about: `The whole gifts of which a share goes to the fund. ${twice}` } : {};
   const share = column('all.byAllocation.amount', isByFund || choices.funds.length === 1 ? 'To this fund' : 'To these funds', 'money', {
@@ -218,8 +230,17 @@ function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[]): r
   const net = column('all.byTransaction.netAmount', `Net${ofGifts}`, 'money', { ...money, isHidden: isShare });
   return [
     ...(isByNet ? [net] : []),
-    ...(isByGift ? [] : [column('all.transactions', 'Gifts', 'count', { adds: !isByFund, ...(isByFund && { about: twice }) })]),
-    ...(isByDeposit ? [] : [column('all.deposits', 'Deposits', 'count', { adds: wholeDeposits, isHidden: !wholeDeposits })]),
+    ...(isByGift
+      ? []
+      : [column('all.transactions', 'Gifts', 'count', { adds: !isByFund, ...(isByFund && { about: once('gift', 'funds') }) })]),
+    ...(isByDeposit
+      ? []
+      : [
+          column('all.deposits', 'Deposits', 'count', {
+            ...{ adds: wholeDeposits, isHidden: !wholeDeposits },
+            ...(!wholeDeposits && { about: once('deposit', 'rows') }),
+          }),
+        ]),
     ...(isShare ? [share] : []),
     ...(isShare ? [column('all.byAllocation.unknown', 'Unknown shares', 'count', { adds: true })] : []),
     ...(isShare ? compared : []),
@@ -230,6 +251,9 @@ function figureColumns(choices: ReportChoices, groupings: readonly GroupBy[]): r
     ...pendingColumns(choices, groupings, isShare, money),
   ];
 }
+
+/** The total of a count whose rows have some things twice. */
+const once = (thing: string, places: string): string => `A ${thing} of two ${places} is in two rows, and once in the total.`;
 
 /** The groupings that leave every deposit in one group. */
 const wholeDepositGroups: readonly GroupBy[] = ['DEPOSIT', 'DEPOSIT_STATUS'];

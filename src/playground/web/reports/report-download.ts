@@ -8,6 +8,7 @@ import { describeDonors, describeFetched } from '../choices/choice-texts';
 import { bridgeFacts } from './change-bridge';
 import { describeCautions } from './report-notes';
 import { describeLate } from './late-changes';
+import { describeEqualGifts } from '../values/equal-gifts';
 import { describeCrossings } from './period-crossings';
 import { dateBases, definitionOf, donorChoiceOf, groupTitles, pendingChoices } from '../choices/report-definitions';
 import type { ShownTable } from './report-pivot';
@@ -71,7 +72,7 @@ export function toFileName({ choices, period, compared }: ReportPlan): string {
 const partOf = ({ splitBy }: ReportPlan['choices']): string => groupTitles[splitBy].toLowerCase();
 
 function toFacts(
-  { plan, table: { version, digest }, figures, bridge, crossings, late }: ReportResult,
+  { plan, table: { version, digest }, figures, bridge, crossings, equal, late }: ReportResult,
   { table, columns, figure }: ShownTable,
   { arranged, arrangement }: TableView,
   conditions: readonly string[],
@@ -83,7 +84,10 @@ function toFacts(
   const dateOf = choices.dateBasis === 'TRANSACTION_DATE' ? 'gift date' : 'deposit date';
   const all = figures?.all;
   const { rows, hasFixedDates } = definitionOf(choices.report);
-  const known = [...describeCautions(plan), describeCrossings(plan, crossings), describeLate(late)].filter((each) => each !== undefined);
+  const unshown = describeEqualGifts(equal, plan.currency);
+  const known = [...describeCautions(plan), unshown, describeCrossings(plan, crossings), describeLate(late)].filter(
+    (each) => each !== undefined,
+  );
   const isShare = choices.funds.length > 0;
   const isPending = choices.pending === 'ONLY';
   const hasPendingPart = !isPending && figures !== undefined && figures.pending.transactions > 0;

@@ -87,11 +87,11 @@ export function findBridge(data: unknown): ChangeBridge | undefined {
 
 /**
  * The totals of all rows by the ids of the columns. A column whose rows do not add up has none: the gateway's total, which counts each gift
- * once, would pass for their sum. A sum of which a part is unknown says how many values it lacks.
+ * once, would pass for their sum. Gifts and deposits are no money, and have their number, each once. A sum of which a part is unknown says how many values it lacks.
  */
 export function toTotals(figures: ReportFigures, columns: readonly TableColumn[]): GivenTotals {
   const totals: Record<string, Cell | ColumnSum> = {};
-  for (const { id } of columns.filter(({ adds, kind }) => adds || kind === 'percent')) {
+  for (const { id } of columns.filter(({ adds, kind }) => adds || kind === 'percent' || kind === 'count')) {
     const value = id.split('.').reduce<unknown>((part, name) => (part as Record<string, unknown> | null | undefined)?.[name], figures);
     if (id === 'allocationAmount' || id === 'all.byAllocation.amount') totals[id] = toShares(figures.all);
     else if (id === 'pending.byAllocation.amount') totals[id] = toShares(figures.pending);

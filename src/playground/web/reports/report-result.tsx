@@ -11,6 +11,7 @@ import type { LoadProgress, Row } from '../values/table-types';
 import { describeFigures, describeNotes, FigureCards } from './figure-cards';
 import { toConditions, toPrintLines, writeValue } from '../choices/choice-texts';
 import { isOfDonor, OWN_COSTS } from './donor-lines';
+import { describeEqualGifts } from '../values/equal-gifts';
 import { describeCrossings } from './period-crossings';
 import { BridgeChart, BridgeTable, describeBridge } from './change-bridge';
 import { ReportChart } from './report-chart';
@@ -80,10 +81,11 @@ export function ReportOutcome({
   // The figures give their height to the rows while somebody reads these.
   const [isScrolled, setIsScrolled] = useState(false);
   const [seen, setSeen] = useState<{ readonly of: ShownTable; readonly view: TableView }>();
-  const { plan, table, figures, bridge, crossings, donor, late } = result;
+  const { plan, table, figures, bridge, crossings, donor, equal, late } = result;
   const isWhole = coming === undefined;
   const { choices } = plan;
-  const notes = figures ? describeNotes(plan, figures) : '';
+  const unshown = describeEqualGifts(equal, plan.currency);
+  const notes = figures ? describeNotes(plan, figures, unshown) : '';
   const crossed = useMemo(() => describeCrossings(plan, crossings), [plan, crossings]);
   const isKnown = figures?.all.byAllocation.unknown === 0;
   // A column that counts nothing but zeros would only take room.
@@ -104,10 +106,10 @@ export function ReportOutcome({
         ? [describeBridge({ choices, bridge })]
         : [];
     // When the books were closed is the organization's own affair.
-    const found = [...told, ...[crossed, isOfDonor(plan) ? undefined : describeLate(late)].filter((each) => each !== undefined)];
+    const found = [...told, ...[unshown, crossed, isOfDonor(plan) ? undefined : describeLate(late)].filter((each) => each !== undefined)];
     const [whose = organization, ...others] = toPrintLines(plan, organization);
     return [whose, ...donor, ...others, ...shown, ...found];
-  }, [plan, organization, donor, choices, nameOf, figures, bridge, crossed, late]);
+  }, [plan, organization, donor, choices, nameOf, figures, bridge, unshown, crossed, late]);
   const totals = useMemo(() => (figures && choices.limit === 0 ? toTotals(figures, columns) : undefined), [figures, columns, choices]);
   const { figures: pivoted, shown, tooMany } = usePivot({ client, table, isWhole, choices, columns, totals, shape });
   // A view of a table that is shown no more is of other rows.

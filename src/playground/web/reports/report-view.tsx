@@ -26,6 +26,7 @@ import { findLack, findUnread, type ReportChoices } from '../choices/report-choi
 import { definitionOf, donorChoices } from '../choices/report-definitions';
 import { toLinkedColumns } from './report-pivot';
 import { ReportForm } from '../choices/report-form';
+import { useLastDay } from './last-day';
 import { ReportOutcome } from './report-result';
 import { useNames } from '../choices/report-names';
 import { SavedActions } from '../dialogs/saved-actions';
@@ -84,9 +85,10 @@ export function ReportView({
   const { today, fiscalYearStart } = now;
   const { currency } = viewer;
   // The viewer itself is a new object each time the gateway is asked who is logged in. A plan of it would run the report again each time.
+  const { lastDay, fault, readAgain } = useLastDay(provision, choices.state, { today, fiscalYearStart, timeZone }, onSessionChange);
   const plan = useMemo(
-    () => planReport(choices, { today, fiscalYearStart, timeZone, currency }, readsDonors),
-    [choices, today, fiscalYearStart, timeZone, currency, readsDonors],
+    () => (lastDay === undefined ? undefined : planReport(choices, { today, fiscalYearStart, timeZone, currency, lastDay }, readsDonors)),
+    [choices, today, fiscalYearStart, timeZone, currency, lastDay, readsDonors],
   );
   const savable = plan ? toSavedChoices(plan) : choices;
   const isChanged = saved !== undefined && isChangedFrom(saved, savable);
@@ -102,9 +104,10 @@ export function ReportView({
     [isSheet, provision, plan],
   );
   const board = useBoard(readSheet, onSessionChange);
-  const { run, stop } = isSheet ? board : report;
+  const { stop } = isSheet ? board : report;
+  const run = fault !== '' ? readAgain : isSheet ? board.run : report.run;
   const { state } = report;
-  const noted = isSheet ? board.state : state;
+  const noted = fault !== '' ? ({ kind: 'failed', message: fault } as const) : isSheet ? board.state : state;
   const result = state.kind === 'done' ? state.result : state.kind === 'running' ? state.begun : undefined;
   const named = { fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] };
   const names = useNames(provision, named, state.kind === 'done' ? state.result.table : undefined);
@@ -121,7 +124,8 @@ export function ReportView({
     () => plan && [...plan.columns, ...(linked ? toLinkedColumns(linked, plan.choices, plan.columns) : [])],
     [plan, linked],
   );
-  const unreadView = useLinkedView(linked, linkable, kept);
+  // Rows that a link names are read by the columns, which a plan alone has.
+  const unreadView = useLinkedView(lastDay === undefined ? undefined : linked, linkable, kept);
   const unread = [...new Set([...findUnread(location.hash, choices).keys(), ...unreadView])];
   /** The search and the filters that a saved report and programs go without, in words. */
   const toLost = () => {
@@ -187,13 +191,13 @@ export function ReportView({
               Stop
             </button>
           ) : (
-            <button type="button" onClick={run} disabled={!plan}>
+            <button type="button" onClick={run} disabled={!plan && fault === ''}>
               Run again
             </button>
           )}
         </div>
       </header>
-      <ReportForm {...{ provision, choices, names, onChange, now, timeZone, readsDonors }} />
+      <ReportForm {...{ provision, choices, names, onChange, now, timeZone, readsDonors }} lastDay={lastDay ?? today} />
       <NoticeLine>
         {/* What has just happened is in sight before what stands. */}
         <span ref={setNewsSlot} className="slot" />

@@ -5,8 +5,10 @@ import { createStopped, isStopped } from '../rows/gateway-faults';
 import type { TableClient } from '../rows/table-client';
 import type { GrowingTable, LoadedTable, LoadProgress, RowSource } from '../values/table-types';
 import { readDonorLines } from './donor-lines';
+import type { EqualGifts } from '../values/equal-gifts';
+import { readEqualGifts } from './equal-gift-count';
 import { NO_CROSSINGS, readCrossings, type PeriodCrossings } from './period-crossings';
-import { findCompared, findPeriod, isDate } from '../values/periods';
+import { findCompared, findPeriod } from '../values/periods';
 import { useClosesChanges } from '../choices/closes';
 import { toAsOf } from '../values/states';
 import { describeState, writeValue, type PlannedPeriods } from '../choices/choice-texts';
@@ -51,6 +53,8 @@ export interface ReportResult {
   readonly crossings: PeriodCrossings;
   /** The lines of a letter's head; none for a report that is not of one donor. */
   readonly donor: readonly string[];
+  /** Gifts that equal the last of the largest ones and are not shown. */
+  readonly equal?: EqualGifts | undefined;
   /** What came late in the report. The rows do not wait for it. */
   readonly late: LateState;
 }
@@ -64,13 +68,18 @@ export type ReportState =
   | { readonly kind: 'failed'; readonly message: string };
 
 /** The day that a report is planned for, and what the organization says of its calendar and its amounts. */
-type ReportDay = Today & OrganizationCalendar & Pick<PlannedPeriods, 'currency'>;
+type ReportDay = Today &
+  OrganizationCalendar &
+  Pick<PlannedPeriods, 'currency'> & {
+    /** The last day of which the books of the report can tell. */
+    readonly lastDay: string;
+  };
 
 /** Plans the report of some choices for a day. Undefined while a choice that it needs is missing. */
 export function planReport(choices: ReportChoices, now: ReportDay, readsDonors: boolean): ReportPlan | undefined {
   if (findLack(choices) !== undefined) return undefined;
   const period = findPeriod(choices.period, now) ?? {};
-  const lastDay = isDate(choices.state) ? choices.state : now.today;
+  const { lastDay } = now;
   // Donors of two periods, and those that a sheet counts, are of all of the other period: of fewer days they would be others.
   const isWhole = donorChoices[choices.who].isCompared || definitionOf(choices.report).isSheet;
   const compared = findCompared(period, choices.compare, isWhole ? undefined : lastDay);
@@ -234,7 +243,7 @@ export function toListSource({ document, columns, choices }: ReportPlan): Extrac
 }
 
 /** Loads a list whose first page has the totals. */
-async function runList(plan: ReportPlan, { provision, client, onProgress }: RunOptions): Promise<ReportResult> {
+async function runList(plan: ReportPlan, { provision, client, signal, onProgress }: RunOptions): Promise<ReportResult> {
   const { columns } = plan;
   const source = toListSource(plan);
   const toResult = (table: LoadedTable): ReportResult => {
@@ -245,7 +254,8 @@ async function runList(plan: ReportPlan, { provision, client, onProgress }: RunO
   };
   const show = tellBegun(onProgress, toResult);
   const result = toResult(await client.load({ provision, source, columns }, show));
-  return { ...result, late: result.figures ? toLateState(plan) : 'none' };
+  const equal = await readEqualGifts(plan, result.table, { client, provision, signal });
+  return { ...result, equal, late: result.figures ? toLateState(plan) : 'none' };
 }
 
 async function runLines(plan: ReportPlan, { provision, client, signal, onProgress }: RunOptions): Promise<ReportResult> {

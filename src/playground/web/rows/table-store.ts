@@ -63,7 +63,7 @@ export class TableStore {
   arrange({ search, filters, sort }: Arrangement): Arranged {
     const kept = this.#find(search, filters);
     const sorted = sort && this.#sort(kept ?? Uint32Array.from({ length: this.count }, (_, row) => row), sort);
-    this.#shown = sorted ?? kept;
+    this.#shown = this.#withRestLast(sorted ?? kept);
     this.#serial = ++lastSerial;
     return { serial: this.#serial, count: this.#shownCount(), sums: this.#sums() };
   }
@@ -200,6 +200,17 @@ export class TableStore {
     const sorted = new Uint32Array(rows.length);
     for (const row of rows) sorted[starts[placeOf(row)]!++] = row;
     return sorted;
+  }
+
+  /** Moves the rows of nothing single behind the others. Undefined for all rows as they were loaded. */
+  #withRestLast(rows: Uint32Array | undefined): Uint32Array | undefined {
+    const { column, values } = this.#columns.find((each) => each.column.restValue !== undefined) ?? {};
+    if (!column || !values) return rows;
+    const isRest = values.kept.map((value) => String(value) === column.restValue);
+    if (!isRest.includes(true)) return rows;
+    const [single, rest]: [number[], number[]] = [[], []];
+    for (const row of rows ?? values.codes.keys()) (isRest[values.codes[row] ?? 0] ? rest : single).push(row);
+    return Uint32Array.from([...single, ...rest]);
   }
 
   #sums(): Arranged['sums'] {

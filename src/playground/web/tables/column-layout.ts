@@ -42,8 +42,10 @@ export interface ColumnLayout {
   /** All columns in order, the hidden ones included. */
   readonly all: readonly { readonly column: TableColumn; readonly isShown: boolean }[];
   readonly shown: readonly ShownColumn[];
-  /** Those that files and prints have: on a narrow screen also the ones without room. */
+  /** Those that prints have: on a narrow screen also the ones without room. */
   readonly listed: readonly ShownColumn[];
+  /** The ids of those that files have: the listed ones, and those whose value stands over the rows. */
+  readonly filedIds: readonly string[];
   readonly headers: readonly LayoutHeader[];
   /** The CSS value of `grid-template-columns` of every row. */
   readonly template: string;
@@ -126,6 +128,9 @@ export function useColumnLayout(
   const shown = useMemo(() => shownKey.split('\n').flatMap((id) => findPlace(columns, id)), [columns, shownKey]);
   const listedKey = isNarrow ? order.filter((id) => chosen[id] ?? !byId.get(id)?.column.isHidden).join('\n') : shownKey;
   const listed = useMemo(() => listedKey.split('\n').flatMap((id) => findPlace(columns, id)), [columns, listedKey]);
+  const listedIds = listedKey.split('\n');
+  const filedKey = order.filter((id) => listedIds.includes(id) || (byId.get(id)?.column.isInFiles && chosen[id] !== false)).join('\n');
+  const filedIds = useMemo(() => filedKey.split('\n'), [filedKey]);
   const sizes = visible.map((column) => column.getSize());
   const limitsKey = visible
     .map(({ id }, n) => {
@@ -152,6 +157,7 @@ export function useColumnLayout(
     }),
     shown,
     listed,
+    filedIds,
     headers: table.getHeaderGroups()[0]?.headers ?? [],
     // Three columns fill a narrow screen, each in its proportion.
     template: sizes.map((size, n) => `minmax(${String(leasts[n])}px, ${String(size)}${isNarrow && !isFrozen ? 'fr' : 'px'})`).join(' '),

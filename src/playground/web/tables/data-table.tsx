@@ -125,7 +125,7 @@ export function DataTable({
   const [sheet, setSheet] = useState<Row>();
   const layout = useColumnLayout(columns, layoutName, needed, isNarrow);
   useTableEdges(frame, onScrolled);
-  const { shown, listed } = layout;
+  const { shown, listed, filedIds } = layout;
   const justShown = useRef<string>(undefined);
   useEffect(() => {
     const place = shown.findIndex(({ column }) => column.id === justShown.current);
@@ -145,12 +145,14 @@ export function DataTable({
   const conditions = describe(columns);
   const { leftOut } = print ?? {};
   const printed = leftOut ? describe(listed.flatMap(({ column }) => (leftOut.includes(column.id) ? [] : column))) : conditions;
-  const hasTotals = Boolean(totals) || columns.some(({ adds }) => adds);
+  // A total of nothing but its name would only take room.
+  const isTotalled = (laidOut: typeof shown): boolean =>
+    laidOut.some(({ column: { id, adds } }) => adds || (totals !== undefined && id in totals));
+  const hasTotals = isTotalled(shown);
 
   useEffect(() => {
-    if (arranged && rows.arrangement)
-      onView?.({ arrangement: rows.arrangement, arranged, columnIds: listed.map(({ column }) => column.id) });
-  }, [arranged, rows.arrangement, listed, onView]);
+    if (arranged && rows.arrangement) onView?.({ arrangement: rows.arrangement, arranged, columnIds: filedIds });
+  }, [arranged, rows.arrangement, filedIds, onView]);
 
   // Figures begin with the largest, and names with the first letter. The third press brings the order of the rows back.
   const sortBy = (column: string): void =>
@@ -276,7 +278,8 @@ export function DataTable({
       />
       {print && !coming && (
         <TablePrint
-          {...{ client, table, print, rows, totals, isPart, hasTotals, frame }}
+          {...{ client, table, print, rows, totals, isPart, frame }}
+          hasTotals={isTotalled(listed)}
           columns={listed}
           conditions={printed}
           isAsked={isPrintAsked}

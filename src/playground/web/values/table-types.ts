@@ -40,10 +40,14 @@ export interface TableColumn {
   readonly isCode?: boolean;
   /** True for a part of a name. The parts with which a row begins lead on together. */
   readonly isName?: boolean;
+  /** The value of rows that are of nothing single, such as the gifts without a donor. These rows come last in every order. */
+  readonly restValue?: string;
   /** True for one of many columns that stand side by side, each only as wide as its values. */
   readonly isCompact?: boolean;
   /** True for a column that is shown only when somebody chooses it. */
   readonly isHidden?: boolean;
+  /** True for a hidden column that files have all the same: its one value stands over the rows, and a file has nothing over them. */
+  readonly isInFiles?: boolean;
 }
 
 /**

@@ -67,6 +67,16 @@ test('a budget of no fund is none, and a year that can have none has figures', a
   await page.context().close();
 });
 
+test('a sheet of more than two years leaves the amounts of its months to a report, and says so', async () => {
+  const page = await open(await openBoardBooks(gateway.services, [gift('2026-06-14', '60.00', 4)]), '?period=2024-06-01..2026-05-31');
+  await page.getByRole('region', { name: 'Amounts by month' }).waitFor();
+  expect(await page.locator('.board-months tbody tr').count()).toBe(24);
+  await page.goto(`${gateway.url}/playground#reports/board?period=2024-05-01..2026-05-31`);
+  await page.getByText('The sheet writes the amounts of at most 24 months. Money received, divided by month, has all of them.').waitFor();
+  expect(await page.locator('.board-months').count()).toBe(0);
+  await page.context().close();
+});
+
 test('a sheet names its budget, and a past state the days that it lacks', async () => {
   const organization = await openBoardBooks(gateway.services, [gift('2026-06-14', '60.00', 4)]);
   await importLines(gateway.services, organization, [gift('2026-06-15', '1.00', 4)]);

@@ -77,6 +77,32 @@ test('a sheet of more than two years leaves the amounts of its months to a repor
   await page.context().close();
 });
 
+test.each([
+  ['a year that is over', '2024-07-01..2025-06-30', 'Received, fiscal year', []],
+  [
+    'a year that is not over',
+    '2025-07-01..2026-06-30',
+    'Received, fiscal year to date',
+    [
+      'This period is not over, and all of the year before stands beside it.',
+      'The period is not over yet, and the budget is that of its last day.',
+    ],
+  ],
+  ['a year up to today', '2025-07-01..2026-06-15', 'Received, fiscal year to date', []],
+])('a sheet of %s says in its title and its notes what is not over', async (_name, period, title, told) => {
+  const organization = await openBoardBooks(gateway.services, [gift('2026-06-14', '60.00', 4), gift('2025-06-14', '50.00', 4)]);
+  for (const startDate of ['2024-07-01', YEAR]) {
+    const budget = { startDate, funds: [{ designationId: 4, amount: '1200.00' }], replaces: null };
+    await gateway.services.fundBudgets.save(organization.id, budget, { name: 'cora' });
+  }
+  const page = await open(organization, `?period=${period}`);
+  await isThere(page);
+  expect(await page.locator('.board-cards dt').first().innerText()).toBe(title);
+  const notes = (await page.locator('.board-notes').allInnerTexts()).join(' ');
+  expect(notes.match(/(This|The) period is not over[^.]*\./g) ?? []).toEqual(told);
+  await page.context().close();
+});
+
 test('a sheet names its budget, and a past state the days that it lacks', async () => {
   const organization = await openBoardBooks(gateway.services, [gift('2026-06-14', '60.00', 4)]);
   await importLines(gateway.services, organization, [gift('2026-06-15', '1.00', 4)]);

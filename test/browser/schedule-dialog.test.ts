@@ -1,3 +1,4 @@
+import { presets } from '../../src/playground/web/values/periods';
 import { createSchema } from '../../src/graphql/schema';
 import { SchemaReportDocuments } from '../../src/resolvers/reports/report-documents';
 import { createOrganization, importLines, v2Line } from '../support/gateway';
@@ -33,6 +34,10 @@ test('an analyst sends a saved report on a schedule, reads its log, pauses and d
   await dialog.getByRole('alert').getByText('Invalid value for minute: 61').waitFor();
   await dialog.getByLabel('When').selectOption('Monday to Friday');
   await dialog.getByLabel('At', { exact: true }).fill('07:30');
+  // A mail is of a period that ends: all time is none.
+  expect(await dialog.getByLabel('Period').locator('option').allTextContents()).toEqual(
+    Object.entries(presets).flatMap(([name, { title }]) => (name === 'all-time' ? [] : [title])),
+  );
   await dialog.getByLabel('Period').selectOption('Yesterday');
   await dialog.getByRole('button', { name: 'Save schedule' }).click();
   await dialog.getByText('Monday to Friday at 07:30: Yesterday. Totals, and the file attached.').waitFor();

@@ -1,5 +1,5 @@
 import { InputError } from '../errors';
-import type { FileQuery } from '../formats/file-address';
+import { namesOfConditions, type FileQuery } from '../formats/file-address';
 import { lineConditions, type LineCondition, type PendingChoice } from '../formats/line-conditions';
 import { groupColumns, type TimeGroup } from '../formats/line-groups';
 import { isLineName, lineFields } from '../line/line-fields';
@@ -117,8 +117,8 @@ function narrowEnd(
 
 function narrowList(query: FileQuery, path: string, value: string | number | undefined): FileQuery {
   const before = valueAt(query.lines.filter, [path]) as readonly (string | number)[] | null | undefined;
-  if (value === undefined || (before && !before.includes(value))) return toNothing(query);
-  return withFilter(query, { [path]: [value] });
+  const isNone = value === undefined || (before && !before.includes(value));
+  return withFilter(query, { [path]: isNone ? [] : [value] });
 }
 
 const withFilter = (query: FileQuery, conditions: FileQuery['lines']['filter']): FileQuery => ({
@@ -126,8 +126,15 @@ const withFilter = (query: FileQuery, conditions: FileQuery['lines']['filter']):
   lines: { ...query.lines, filter: { ...query.lines.filter, ...conditions } },
 });
 
+/** The deposits of a query of no lines whose caller has asked for none of them. */
+const NO_DEPOSITS: readonly string[] = [];
+
 /** A query of no lines: no deposit is among none. */
-const toNothing = (query: FileQuery): FileQuery => withFilter(query, { depositIds: [] });
+const toNothing = (query: FileQuery): FileQuery => withFilter(query, { depositIds: query.lines.filter.depositIds ? [] : NO_DEPOSITS });
+
+/** The names of the conditions that a caller has asked for. */
+export const namesOfAsked = (query: FileQuery): string[] =>
+  namesOfConditions(query.lines.filter.depositIds === NO_DEPOSITS ? withFilter(query, { depositIds: undefined }) : query);
 
 /** The value of a column of texts or numbers; undefined for a number that no column has. */
 function readValue(column: string, property: string, literal: Literal): string | number | undefined {

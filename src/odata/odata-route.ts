@@ -52,18 +52,16 @@ const ERROR_FORMAT: ErrorFormat = {
 /** The door at /odata: the lines, summaries and saved reports as feeds of OData 4.0, for Excel and Power BI. It reads alone. */
 export function createOdataRoute(files: FileResolver, reports: ReadableReports, kit: DoorKit): Router {
   const service = (attempt: Attempt): Promise<void> => answerService(attempt, reports, kit);
+  const set = (attempt: Attempt): Promise<void> =>
+    attempt.request.params.set === METADATA ? answerMetadata(attempt, reports, kit) : answer(attempt, false, files, kit);
+  const part = (attempt: Attempt): Promise<void> => answer(attempt, attempt.request.params.part === COUNT, files, kit);
   const router = Router({ caseSensitive: true, strict: true });
   router.use(PATH, setVersion);
   router.use(createConnectionFiles(CONNECTIONS));
-  router.use(
-    createRequestRouter('odata', kit, {
-      [PATH]: service,
-      [`${PATH}/`]: service,
-      [`${PATH}/:set`]: (attempt) =>
-        attempt.request.params.set === METADATA ? answerMetadata(attempt, reports, kit) : answer(attempt, false, files, kit),
-      [`${PATH}/:set/:part`]: (attempt) => answer(attempt, attempt.request.params.part === COUNT, files, kit),
-    }),
-  );
+  const resources = { [PATH]: service, [`${PATH}/:set`]: set, [`${PATH}/:set/:part`]: part };
+  // Clients write a slash behind an address too, which names the same resource.
+  const slashed = Object.fromEntries(Object.entries(resources).map(([path, handle]) => [`${path}/`, handle]));
+  router.use(createRequestRouter('odata', kit, { ...resources, ...slashed }));
   router.use(PATH, () => {
     throw new AppError('NOT_FOUND');
   });

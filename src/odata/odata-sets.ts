@@ -2,16 +2,7 @@ import { numberOf, type VersionStamp } from '../data/postgres/version-stamp';
 import type { OrderKey } from '../data/postgres/keyset';
 import { digestQuery, type PlaceForm } from '../domain/paging/keyset-page';
 import { InputError } from '../errors';
-import {
-  columnsOf,
-  daysOf,
-  fileOptionNames,
-  namesOfConditions,
-  parseFileQuery,
-  reportOf,
-  type FileQuery,
-  type QueryString,
-} from '../formats/file-address';
+import { columnsOf, daysOf, fileOptionNames, parseFileQuery, reportOf, type FileQuery, type QueryString } from '../formats/file-address';
 import { setDataVersion, setServerTiming, type DoorKit } from '../http/door-kit';
 import type { DoorReading } from '../http/request-audit';
 import { recordOf } from '../http/request-record';
@@ -21,7 +12,7 @@ import type { FileResolver, FileSource } from '../resolvers/reports/file-resolve
 import { lineNames } from '../line/line-fields';
 import { ALL_TIME } from '../values/dates';
 import type { FindDates } from '../values/periods';
-import { narrow } from './odata-conditions';
+import { namesOfAsked, narrow } from './odata-conditions';
 import { notImplemented } from './odata-filter';
 import { hasEntities, propertiesOf, toEntityTemplate, type SetName } from './odata-model';
 import { parseSetOptions, selectProperties, toMediaType, type SetOptions } from './odata-options';
@@ -62,7 +53,7 @@ export async function answerSet(attempt: Attempt, asked: SetRequest, files: File
     operation: { door: 'odata', name: recordOf(response).operation, hash: null },
     range: () => {
       const { startDate, endDate, pending } = { ...lineSet, ...daysOf(query) };
-      return { startDate, endDate, pending, conditions: namesOfConditions(query) };
+      return { startDate, endDate, pending, conditions: namesOfAsked(query) };
     },
     isAlwaysNoted: true,
     atEnd: () => (lineSet.state === undefined ? {} : { dataVersion: numberOf(lineSet.state) }),

@@ -44,7 +44,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme, an analyst who needs
     await logIn(page);
     await page.locator('.graphiql-query-editor .view-line').first().waitFor();
     expect(await problems(page)).toEqual([]);
-    await page.getByLabel('Examples').selectOption({ label: 'Designations of the last twelve months, month by month' });
+    await page.getByLabel('Examples').selectOption({ label: 'Funds of the last twelve months, month by month' });
     await execute(page);
     await page.locator('.graphiql-response').getByText('General Fund').first().waitFor();
     expect(await problems(page)).toEqual([]);

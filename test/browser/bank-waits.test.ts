@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { camt } from '../support/bank-files';
+import { bai2, camt } from '../support/bank-files';
 import { importLines } from '../support/gateway';
 import { openPlayground } from '../support/playground-browser';
 import { chooseStatement, gift, openTie, STATEMENT } from '../support/tied-books';
@@ -76,6 +76,39 @@ test('an analyst whose deposits cannot be read is told why, keeps what was tied,
   await alert.getByRole('button', { name: 'Try again' }).click();
   await page.getByText('Matched €156.50 (4 lines)').waitFor();
   await alert.waitFor({ state: 'hidden' });
+  await page.context().close();
+});
+
+test('an analyst who chooses an account while the invented statement cannot be made has it for the file of before', async () => {
+  const { page, organization } = await openTie(gateway);
+  await gateway.services.organizations.rename(organization.name, 'Demo');
+  await page.reload();
+  await page.getByRole('button', { name: 'Tie to a bank statement…' }).click();
+  const lines = { summary: '010,0,,,015,9750,,', records: ['16,165,9750,,,,card gifts'], control: 19500 };
+  const accounts = ['A1', 'A2'].map((account) => ({ ...lines, account }));
+  await chooseStatement(page, 'two.bai', bai2(accounts, { currency: 'EUR' }));
+  await page.getByText('two.bai is refused. The file is of accounts A1, A2: choose one of them.').waitFor();
+  let fail = (): void => undefined;
+  const failing = new Promise<void>((resolve) => (fail = resolve));
+  let begin = (): void => undefined;
+  const asked = new Promise<void>((resolve) => (begin = resolve));
+  let isFirst = true;
+  await page.route('**/graphql', async (route, request) => {
+    if (!isFirst || !request.postData()?.includes('2026-03-31')) return route.continue();
+    isFirst = false;
+    begin();
+    await failing;
+    return route.abort();
+  });
+  await page.getByRole('button', { name: 'Try an invented statement' }).click();
+  await asked;
+  await page.getByLabel('Account').fill('A2');
+  await page.keyboard.press('Enter');
+  fail();
+  await page.getByText('Matched €97.50 (1 line)').waitFor();
+  await page.locator('.bank-summary').getByText('Account A2').waitFor();
+  // The reason why there is no invented statement is told all the same.
+  await page.locator('.bank-panel').getByRole('alert').getByText('The gateway cannot be reached.').waitFor();
   await page.context().close();
 });
 

@@ -105,6 +105,42 @@ test('a budget of no fund is none, and a year that can have none has figures', a
   await page.context().close();
 });
 
+test('a sheet of more than two years leaves the amounts of its months to a report, and says so', async () => {
+  const page = await open(await openBoardBooks(gateway.services, [gift('2026-06-14', '60.00', 4)]), '?period=2024-06-01..2026-05-31');
+  await page.getByRole('region', { name: 'Amounts by month' }).waitFor();
+  expect(await page.locator('.board-months tbody tr').count()).toBe(24);
+  await page.goto(`${gateway.url}/playground#reports/board?period=2024-05-01..2026-05-31`);
+  await page.getByText('The sheet writes the amounts of at most 24 months. Money received, divided by month, has all of them.').waitFor();
+  expect(await page.locator('.board-months').count()).toBe(0);
+  await page.context().close();
+});
+
+test.each([
+  ['a year that is over', '2024-07-01..2025-06-30', 'Received, fiscal year', []],
+  [
+    'a year that is not over',
+    '2025-07-01..2026-06-30',
+    'Received, fiscal year to date',
+    [
+      'This period is not over, and all of the year before stands beside it.',
+      'The period is not over yet, and the budget is that of its last day.',
+    ],
+  ],
+  ['a year up to today', '2025-07-01..2026-06-15', 'Received, fiscal year to date', []],
+])('a sheet of %s says in its title and its notes what is not over', async (_name, period, title, told) => {
+  const organization = await openBoardBooks(gateway.services, [gift('2026-06-14', '60.00', 4), gift('2025-06-14', '50.00', 4)]);
+  for (const startDate of ['2024-07-01', YEAR]) {
+    const budget = { startDate, funds: [{ designationId: 4, amount: '1200.00' }], replaces: null };
+    await gateway.services.fundBudgets.save(organization.id, budget, { name: 'cora' });
+  }
+  const page = await open(organization, `?period=${period}`);
+  await isThere(page);
+  expect(await page.locator('.board-cards dt').first().innerText()).toBe(title);
+  const notes = (await page.locator('.board-notes').allInnerTexts()).join(' ');
+  expect(notes.match(/(This|The) period is not over[^.]*\./g) ?? []).toEqual(told);
+  await page.context().close();
+});
+
 test('a sheet names its budget, and a past state the days that it lacks', async () => {
   const organization = await openBoardBooks(gateway.services, [gift('2026-06-14', '60.00', 4)]);
   await importLines(gateway.services, organization, [gift('2026-06-15', '1.00', 4)]);

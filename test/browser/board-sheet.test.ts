@@ -69,6 +69,20 @@ async function inBooks({ id }: TestOrganization, { startDate, endDate }: typeof 
   return { all: all.rows[0]!.sum, funds: new Map(funds.rows.map(({ fund, sum }) => [Number(fund), sum])) };
 }
 
+/** The days of a month, and of the same one a year before. */
+function daysOf(year: number, month: number): readonly [typeof PERIOD, typeof PERIOD] {
+  const day = (of: number, at: number): string => new Date(Date.UTC(of, month - 1 + at, at === 0 ? 1 : 0)).toISOString().slice(0, 10);
+  const [now, before] = [year, year - 1].map((of) => ({ startDate: day(of, 0), endDate: day(of, 1) }));
+  return [now!, before!];
+}
+
+/** The rows of a printed table from its head on: those up to the total, or all that follow. */
+function rowsFrom(rows: readonly (readonly string[])[], head: string): readonly (readonly string[])[] {
+  const from = rows.slice(rows.findIndex(([name]) => name === head));
+  const total = from.findIndex(([name]) => name === 'Total');
+  return total < 0 ? from : from.slice(0, total + 1);
+}
+
 /** The sum of the whole numbers from one to another. */
 const sumOf = (from: number, to: number): number => ((from + to) * (to - from + 1)) / 2;
 const pagesOf = (pdf: Buffer): number => pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0;
@@ -79,7 +93,7 @@ test('a board gets a sheet of two pages whose money is that of the books', async
   await gateway.services.fundBudgets.save(organization.id, budget, { name: null });
   const { page, faults } = await open(organization);
   const [sheet] = await printPage(page);
-  const table = sheet!.rows.slice(0, sheet!.rows.findIndex(([name]) => name === 'Total') + 1);
+  const table = rowsFrom(sheet!.rows, 'Fund');
   const [now, before, year] = [await inBooks(organization, PERIOD), await inBooks(organization, BEFORE), await inBooks(organization, YEAR)];
   expect(table[0]).toEqual(['Fund', 'Received', 'Year before', 'Change', 'Fiscal year to date', 'Budget to date', 'Difference']);
   const rows = new Map(table.slice(1).map(([name, ...cells]) => [name!, cells]));
@@ -119,7 +133,7 @@ test('a board gets a sheet of two pages whose money is that of the books', async
     /^Summary for the board .*Deposits of Jun 1, 2025 – May 31, 2026.*The books are at version 1\..*Printed /,
   );
 
-  const gifts = sheet!.rows.slice(table.length);
+  const gifts = rowsFrom(sheet!.rows, 'Date');
   expect(gifts.slice(0, 2)).toEqual([
     ['Date', 'Fund', 'Amount'],
     ['Mar 3, 2026', '2 funds', '5,000.00'],
@@ -129,6 +143,37 @@ test('a board gets a sheet of two pages whose money is that of the books', async
   for (const format of ['A4', 'Letter'] as const) expect([1, 2]).toContain(pagesOf(await page.pdf({ format })));
   expect(faults).toEqual([]);
   await page.screenshot({ path: 'coverage/board-sheet.png' });
+});
+
+test('each month of the chart and of the table under it has the money of the books', async () => {
+  const organization = await openBooks(LINES);
+  const { page, faults } = await open(organization);
+  const months = Array.from({ length: 12 }, (_none, at) => daysOf(2025, 6 + at));
+  const sums: number[][] = [];
+  for (const [now, before] of months)
+    sums.push([Number((await inBooks(organization, now)).all), Number((await inBooks(organization, before)).all)]);
+  const names = ['Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec', 'Jan', 'Feb', 'Mar', 'Apr', 'May'].map(
+    (name, at) => `${name} ${at < 7 ? 2025 : 2026}`,
+  );
+  const [received, before] = [0, 1].map((column) => sums.reduce((sum, row) => sum + row[column]!, 0)) as [number, number];
+  const [sheet] = await printPage(page);
+  expect(rowsFrom(sheet!.rows, 'Month')).toEqual([
+    ['Month', 'Received', 'Year before', 'Change'],
+    ...names.map((name, at) => [name, ...sums[at]!.map(money), sign.format(sums[at]![0]! - sums[at]![1]!)]),
+    ['Total', money(received), money(before), sign.format(received - before)],
+  ]);
+  const drawing = page.locator('svg.chart');
+  expect(await drawing.locator('text').allTextContents()).toEqual(expect.arrayContaining(names));
+  await drawing.focus();
+  const readings: (string | null)[] = [];
+  for (const _mark of sums.flat()) {
+    await page.keyboard.press('ArrowRight');
+    readings.push(await page.locator('.chart-reading').textContent());
+  }
+  expect(readings).toEqual(
+    names.flatMap((name, at) => [`${name}, Received: ${money(sums[at]![0]!)}`, `${name}, Year before: ${money(sums[at]![1]!)}`]),
+  );
+  expect(faults).toEqual([]);
 });
 
 test.each(['en-US', 'de-DE', 'fr-FR', 'es-ES', 'pt-BR', 'ja-JP'])(
@@ -150,7 +195,7 @@ test('a board of many funds reads the largest by name, and the others as one row
   const organization = await openBooks(Array.from({ length: 300 }, (_none, at) => gift('2026-01-10', `${1000 - at}.00`, at + 1)));
   const { page } = await open(organization);
   const [sheet] = await printPage(page);
-  const rows = sheet!.rows.slice(1, sheet!.rows.findIndex(([name]) => name === 'Total') + 1);
+  const rows = rowsFrom(sheet!.rows, 'Fund').slice(1);
   expect(rows).toHaveLength(42);
   expect(rows.slice(-3).map(([name, received]) => [name, received])).toEqual([
     [nameOf(40), '961.00'],
@@ -158,6 +203,10 @@ test('a board of many funds reads the largest by name, and the others as one row
     ['Total', money(sumOf(701, 1000))],
   ]);
   expect(pagesOf(await page.pdf({ format: 'Letter' }))).toBeLessThanOrEqual(2);
+  // Two years have a row for each of their months.
+  await page.goto(`${gateway.url}/playground#reports/board?period=2024-06-01..2026-05-31`);
+  await page.getByRole('rowheader', { name: 'Jun 2024' }).waitFor();
+  for (const format of ['A4', 'Letter'] as const) expect([1, 2]).toContain(pagesOf(await page.pdf({ format })));
 });
 
 /** Asks as the organization's program. */

@@ -70,6 +70,23 @@ test('a finance person compares the books with a file that they booked, and the 
   await page.context().close();
 });
 
+test('a finance person finds a file of all days by that name, and compares all days with it', async () => {
+  const { page, faults } = await gateway.visit({ hash: '#reports/gifts?period=all-time', now: NOW, locale: 'en-US' });
+  await logIn(page);
+  await page.getByText('3 rows', { exact: true }).waitFor();
+  await page.getByRole('navigation', { name: 'Reports' }).getByRole('button', { name: 'What changed' }).click();
+  await page
+    .getByRole('region', { name: 'Files that you took' })
+    .getByRole('button', { name: /^All time/ })
+    .click();
+  await page.getByText('Nothing changed between the two versions in what fits these choices.').waitFor();
+  expect(new URL(page.url()).hash).toMatch(/^#reports\/changes\?period=all-time&since=\d+$/);
+  // The fields of dates have none: no first or last day of all time is shown.
+  expect(await page.locator('.date-fields').innerText()).not.toMatch(/\d/);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
 test('a finance person compares with the end of a day or a change, and reads why two states cannot be compared', async () => {
   await late();
   const { page, faults } = await gateway.visit({ hash: `#reports/changes?${MAY}&state=1`, now: NOW, locale: 'en-US' });

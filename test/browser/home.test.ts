@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { CLOSE_PRIVILEGE, REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { createOrganization, importLines, v2Line, type TestOrganization } from '../support/gateway';
-import { accountButton, logIn, openPlayground } from '../support/playground-browser';
+import { accountButton, logIn, openPlayground, untilFocusIsOn } from '../support/playground-browser';
 import { createOracle, summaryBook, toCents, toMoney, type SummaryLine } from '../support/summary-oracle';
 
 /** A year of gifts, and some of the year before it. */
@@ -166,7 +166,8 @@ test('a person who may read totals only is told whom to ask for the rest', async
   await importLines(gateway.services, as, book);
   await gateway.services.users.changeGrants(as.name, as.username, { verb: 'revoke', privileges: [REPORT_PRIVILEGE] });
   const { page, faults } = await open({ as });
-  await card(page, 'This month so far').waitFor();
+  await card(page, 'Last change of the books').getByText('Ask your administrator who may close months.').waitFor();
+  expect(await page.getByRole('button', { name: 'Close a month…' }).count()).toBe(0);
   await page.getByText('Saved reports may show donors, which you may not read. Ask your administrator for the right.').waitFor();
   await page.getByRole('button', { name: 'Reports', exact: true }).click();
   await page.getByText('Reports of donors are left out, which you may not read. Ask your administrator for the right.').waitFor();
@@ -202,12 +203,14 @@ test('a finance person who closes a month on the home sees it there at once', as
   await gateway.services.users.changeGrants(as.name, as.username, { verb: 'grant', privileges: [CLOSE_PRIVILEGE] });
   const { page, faults } = await open({ as });
   await card(page, 'Last change of the books').getByText('No month is closed').waitFor();
-  await page.getByRole('button', { name: 'Close months…' }).click();
+  await page.getByRole('button', { name: 'Close a month…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Close months' });
   await dialog.getByRole('button', { name: 'Close the months' }).click();
   await dialog.getByText('The books are closed through May 31, 2024.').waitFor();
   await page.keyboard.press('Escape');
   await card(page, 'Last change of the books').getByText('Closed through May 31, 2024').waitFor();
+  // The focus is where the dialog was opened, so that the next Tab goes on from there.
+  await untilFocusIsOn(page, 'Close another, or reopen…');
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -152,6 +152,21 @@ test('a journal with days outside the period is not offered, and one that is too
   await dialog.getByRole('alert').getByText('Xero takes 300 rows at a time: choose a shorter period.').waitFor();
 });
 
+test('a journal of all time is offered by that name', async () => {
+  const { organization, page, dialog } = await openBooks(true);
+  await page.keyboard.press('Escape');
+  const funds = [3, 4].map((designationId) => ({ designationId, account: '4010' }));
+  await gateway.services.journalAccounts.save(organization.id, { bank: '1000', fees: '6000', funds }, { name: null });
+  await page.evaluate(`location.hash = '#reports/bank-tie-out?period=all-time'`);
+  await page.getByText('2 rows', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Journal…' }).click();
+  const button = dialog.getByRole('button', { name: 'Download journal', disabled: false });
+  await Promise.all([page.waitForEvent('download'), button.click()]);
+  await dialog
+    .getByRole('option', { name: /^What changed since the journal of .*, All time \(change 1\)$/ })
+    .waitFor({ state: 'attached' });
+});
+
 test('nothing can be taken until the journals that were taken before are known', async () => {
   const { organization, page, dialog } = await openBooks(true);
   await page.keyboard.press('Escape');

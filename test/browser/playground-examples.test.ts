@@ -70,8 +70,8 @@ async function nextDonorYear(page: Page): Promise<{ variables: DonorYearRequest[
 }
 
 const CHARTS: Readonly<Record<string, RegExp>> = {
-  'Designations of the last 30 days': /^Bar chart of all\.byAllocation\.amount by fund: .+ has the most, [\d,]+\.\d\d\.$/,
-  'Designations of the last twelve months, month by month':
+  'Funds of the last 30 days': /^Bar chart of all\.byAllocation\.amount by fund: .+ has the most, [\d,]+\.\d\d\.$/,
+  'Funds of the last twelve months, month by month':
     /^Bar chart of all\.byAllocation\.amount by fund and month, [A-Z][a-z]{2} \d{4} to [A-Z][a-z]{2} \d{4}: .+ has the most, [\d,]+\.\d\d\.$/,
   [DONOR_YEAR]: /^Bar chart of all\.byTransaction\.amount by month, [A-Z][a-z]{2} \d{4} to [A-Z][a-z]{2} \d{4}\.$/,
 };

@@ -98,7 +98,7 @@ describe('an analyst who downloads', () => {
 
   test.each([
     ['The newest deposits', '1 row'],
-    ['Designations of the last 30 days', '1 row'],
+    ['Funds of the last 30 days', '1 row'],
     ['Pending gifts', '0 rows'],
     ['A donor’s last twelve months', '0 rows'],
     ['Tie-out totals of last month', '1 row'],

@@ -1,3 +1,4 @@
+import { presets } from '../../src/playground/web/values/periods';
 import { createSchema } from '../../src/graphql/schema';
 import { SchemaReportDocuments } from '../../src/resolvers/reports/report-documents';
 import { createOrganization, importLines, v2Line } from '../support/gateway';
@@ -14,13 +15,26 @@ test('an analyst sends a saved report on a schedule, reads its log, pauses and d
   await saveGiftsReport(services, organization, 'Gifts of a month');
   const query = 'query { depositDetails(startDate: "2024-01-01", endDate: "2024-01-31") { amount } }';
   const january = { name: 'january', query, variables: {}, updatedBy: null };
-  await services.savedReports.save(organization.id, january, new SchemaReportDocuments(createSchema()));
+  const documents = new SchemaReportDocuments(createSchema());
+  await services.savedReports.save(organization.id, january, documents);
+  const both = `query ($startDate: LocalDate!, $endDate: LocalDate!, $compareWith: PeriodInput) {
+    depositSummary(startDate: $startDate, endDate: $endDate, groupBy: [DONOR], compareWith: $compareWith) {
+      groups(first: 1) { nodes { key { donorId } all { lines } } } } }`;
+  const dates = { startDate: '2024-01-01', endDate: '2024-01-31' };
+  for (const [name, variables] of [
+    ['alone', dates],
+    ['compared', { ...dates, compareWith: { startDate: '2023-01-01', endDate: '2023-01-31' } }],
+  ] as const)
+    await services.savedReports.save(organization.id, { name, query: both, variables, updatedBy: null }, documents);
   const { page, faults } = await gateway.visit({ as: organization, hash: '#saved/', locale: 'en-US' });
   await logIn(page);
   // A report of dates of its own does not move.
   await page.getByRole('button', { name: 'Open january' }).waitFor();
+  await page.getByRole('button', { name: 'Send on a schedule: alone' }).waitFor();
   await page.getByRole('button', { name: 'Send on a schedule: gifts' }).click();
   expect(await page.getByRole('button', { name: 'Send on a schedule: january', includeHidden: true }).count()).toBe(0);
+  // A period would move without the one that the report compares with.
+  expect(await page.getByRole('button', { name: 'Send on a schedule: compared', includeHidden: true }).count()).toBe(0);
   const dialog = page.getByRole('dialog', { name: 'Send “Gifts of a month” on a schedule' });
   await dialog.getByText('It is not sent yet.').waitFor();
   await dialog.getByRole('button', { name: 'New schedule' }).click();
@@ -33,6 +47,10 @@ test('an analyst sends a saved report on a schedule, reads its log, pauses and d
   await dialog.getByRole('alert').getByText('Invalid value for minute: 61').waitFor();
   await dialog.getByLabel('When').selectOption('Monday to Friday');
   await dialog.getByLabel('At', { exact: true }).fill('07:30');
+  // A mail is of a period that ends: all time is none.
+  expect(await dialog.getByLabel('Period').locator('option').allTextContents()).toEqual(
+    Object.entries(presets).flatMap(([name, { title }]) => (name === 'all-time' ? [] : [title])),
+  );
   await dialog.getByLabel('Period').selectOption('Yesterday');
   await dialog.getByRole('button', { name: 'Save schedule' }).click();
   await dialog.getByText('Monday to Friday at 07:30: Yesterday. Totals, and the file attached.').waitFor();

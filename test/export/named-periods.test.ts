@@ -199,6 +199,24 @@ describe('a saved report of a named period', () => {
     await withinDay(async () => expect(await rangeOf('/reports/dated.csv?period=last-month')).toBe(LAST_MONTH().join('/')));
   });
 
+  test('is not moved by its address alone, where it compares with dates of its own', async () => {
+    const query = `query Both($startDate: LocalDate!, $endDate: LocalDate!, $compareWith: PeriodInput) {
+      depositSummary(startDate: $startDate, endDate: $endDate, groupBy: [DONOR], compareWith: $compareWith) {
+        groups(first: 10) { nodes { key { donorId } all { transactions } compared { all { transactions } } } } } }`;
+    const compareWith = { startDate: '2023-01-01', endDate: '2023-12-31' };
+    const variables = { startDate: '2024-01-01', endDate: '2024-12-31', compareWith };
+    expect((await save('both', { query, period: null, variables })).body.errors).toBeUndefined();
+    const { status, body } = await get('/reports/both.csv?period=last-month');
+    expect([status, body.toString()]).toEqual([
+      422,
+      refusal('period: the report compares with 2023-01-01 to 2023-12-31, which would not move along'),
+    ]);
+    // As it was saved, and with both periods from the address.
+    expect((await get('/reports/both.csv')).status).toBe(200);
+    const other = encodeURIComponent('{"startDate":"2022-01-01","endDate":"2022-12-31"}');
+    expect((await get(`/reports/both.csv?period=last-month&compareWith=${other}`)).status).toBe(200);
+  });
+
   test('is saved and listed on the command line too', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'gateway-test-'));
     try {

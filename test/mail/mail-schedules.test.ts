@@ -57,6 +57,31 @@ test('a period that does not move, and a report that takes none, are refused', a
   });
 });
 
+test('a report that compares with dates of its own is not mailed by a period that moves without them', async () => {
+  const { savedReports } = mails.gateway.services;
+  const query = `query Lapsed($startDate: LocalDate!, $endDate: LocalDate!, $compareWith: PeriodInput) {
+    depositSummary(startDate: $startDate, endDate: $endDate, groupBy: [DONOR], compareWith: $compareWith) {
+      groups(first: 10) { nodes { key { donorId } all { transactions } } } } }`;
+  const dates = { startDate: '2026-01-01', endDate: '2026-12-31' };
+  const compareWith = { startDate: '2025-01-01', endDate: '2025-12-31' };
+  const save = async (variables: object): Promise<unknown> => {
+    const replaces = (await savedReports.find(mails.organization.id, 'lapsed'))?.updatedAt;
+    const report = { name: 'lapsed', query, variables: { ...dates, ...variables }, updatedBy: null, replaces };
+    return savedReports.save(mails.organization.id, report, DOCUMENTS);
+  };
+  const fault = 'the report compares with 2025-01-01 to 2025-12-31, which would not move along';
+  await save({ compareWith });
+  await expect(mails.schedule({ report: 'lapsed' })).rejects.toMatchObject({ fault: `period: ${fault}`, argument: 'period' });
+  await save({});
+  const { id } = await mails.schedule({ report: 'lapsed' });
+  await expect(save({ compareWith })).rejects.toMatchObject({ fault: `schedule ${id}: ${fault}`, argument: 'query' });
+  // A gateway of before may have saved it.
+  await mails.gateway.database.client.query(`UPDATE saved_report SET variables = variables || $1 WHERE name = 'lapsed'`, [{ compareWith }]);
+  await mails.serve();
+  const [mail] = await mails.sendNow({ id });
+  expect([mail!.state, mail!.failure]).toEqual(['FAILED', 'the report cannot be read: INVALID_PARAMETERS']);
+});
+
 test('a report keeps the dates that its schedule needs, and its deletion tells of the schedules that go with it', async () => {
   const schedule = await mails.schedule();
   await expect(saveFixed('gifts')).rejects.toMatchObject({

@@ -39,6 +39,19 @@ describe('the documents of the service', () => {
     expect(value).toContainEqual({ name: 'SummaryByMonth', kind: 'EntitySet', url: 'SummaryByMonth' });
   });
 
+  test.each([
+    ['/odata/$metadata', '/odata/$metadata/'],
+    ['/odata/Lines?$top=2', '/odata/Lines/?$top=2'],
+    ['/odata/SummaryByMonth?$select=month', '/odata/SummaryByMonth/?$select=month'],
+    ['/odata/Lines/$count', '/odata/Lines/$count/'],
+    ['/odata/Report_gifts_2?$top=1', '/odata/Report_gifts_2/?$top=1'],
+    ['/odata/Nothing', '/odata/Nothing/'],
+  ])('and the sets are at %s with a slash behind it too', async (path, slashed) => {
+    const [one, other] = [await get(path), await get(slashed)];
+    expect([other.status, other.text]).toEqual([one.status, one.text]);
+    expect(other.status).toBe(path.includes('Nothing') ? 404 : 200);
+  });
+
   test('describe them in valid CSDL, with the types of the answers and what may be asked', async () => {
     const { headers, text } = await get('/odata/$metadata');
     expect(headers['content-type']).toBe('application/xml; charset=utf-8');

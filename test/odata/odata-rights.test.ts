@@ -234,6 +234,27 @@ describe('what is kept of a reading', () => {
     ]);
   });
 
+  test.each([
+    ['a date outside of the period', 'Lines?period=last-year&$filter=depositDate eq 1999-01-01', ['pending']],
+    ['a status that is left out', "Lines?pending=WITHOUT&$filter=depositStatus eq 'pending'", ['pending']],
+    ['amounts that exclude each other', 'Lines?$filter=amount ge 5 and amount le 3', ['amount_min', 'pending']],
+    ['a number that no fund has', 'Lines?$filter=designationId eq 1.5', ['designation_id', 'pending']],
+    ['two deposits', "Lines?deposit_id=D1&$filter=depositId eq 'D2'", ['deposit_id', 'pending']],
+    ['a deposit on a date outside', 'Lines?period=last-year&deposit_id=D1&$filter=depositDate eq 1999-01-01', ['deposit_id', 'pending']],
+  ])('names in the audit what was asked where no line meets it: %s', async (_name, path, conditions) => {
+    const own = await createOrganization(gateway.services);
+    await importLines(gateway.services, own, depositBook(10));
+    await gateway.services.provisions.changeGrants(own.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
+    const answer = await ask(`/${path}`, basic(own.apiProvision));
+    expect([answer.status, (JSON.parse(answer.text) as { readonly value: unknown }).value]).toEqual([200, []]);
+    let records: Awaited<ReturnType<typeof readAudit>> = [];
+    await until(async () => {
+      records = (await readAudit(gateway, own)).filter(({ door }) => door === 'ODATA');
+      return records.length > 0;
+    });
+    expect(records.map((record) => record.conditions)).toEqual([conditions]);
+  });
+
   test('holds no password in logs, whatever a caller writes beside it', async () => {
     const secret = may.all;
     const marks = { 'X-Request-Id': secret, traceparent: `00-${secret.replaceAll('-', '')}-${'1'.repeat(16)}-01` };

@@ -55,6 +55,19 @@ test('an analyst reads of deposits outside the period where a line is one, and i
   ]);
 });
 
+test('an analyst reads beside a deposit of those outside that may meet it at a line, which are twice the days away at most', () => {
+  const dates = ['2026-04-27', '2026-04-28', '2026-05-04'];
+  const deposits = dates.map((date, n) => ({ ...deposit, id: `D${n}`, date, isOutside: !date.startsWith('2026-05') }));
+  const lines = ['2026-04-29', '2026-05-01'].map((bookedOn) => ({ ...line, bookedOn }));
+  const chain: TieInput = { ...input, statement: { ...statement, lines }, deposits, lineDate: 'bookedOn' };
+  const own = deposits.map((each) => ({ date: each.date, cents: centsOf(each, 'net') }));
+  const { here } = toLists(matchStatement(lines, own, { days: 3, lineDate: 'bookedOn', byHand: [] }), chain, new Map());
+  // The one of April 28 may be the line of May 1, as this one may. The one of April 27 is seven days away.
+  expect(here.rows.map((row) => [row[1], row[4]])).toEqual([
+    ['D2', 'Unclear: several of this amount within 3 days, D1 outside the period among them.'],
+  ]);
+});
+
 test('an analyst whose statement reaches beyond the deposits that were read reads so of its lines', () => {
   const lines = ['2026-04-02', '2026-05-15', '2026-06-30'].map((bookedOn) => ({ ...line, bookedOn }));
   const known = widen({ startDate: '2026-05-01', endDate: '2026-05-31' });

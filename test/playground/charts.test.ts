@@ -1,4 +1,4 @@
-import { layOutChart, type Shape } from '../../src/playground/web/charts/chart-layout';
+import { divideLayout, layOutChart, type Shape } from '../../src/playground/web/charts/chart-layout';
 import type { DrawnChart } from '../../src/playground/web/charts/drawn-chart';
 import { toGroupChart } from '../../src/playground/web/charts/group-chart';
 import type { ResultColumn, ResultRow, ResultTable } from '../../src/playground/web/rows/result-tables';
@@ -136,22 +136,49 @@ describe('a chart of days whose bars have parts', () => {
     days.map((day, n) => ({ ...fund(n, '10.00'), 'key.depositDate': day, 'key.depositId': `D${n}` }));
   const columns = [key('depositDate'), key('depositId'), SHARE];
 
-  test('names its two shades, on the page and in the picture, each with the shade itself', () => {
-    const chart = draw(tableOf(columns, deposits(['2025-01-01', '2025-01-02', '2025-01-02', '2025-01-02'])));
-    expect(chart.rows.map(({ bars }) => bars[0]!.marks.map(({ isPale }) => isPale))).toEqual([[false], [false, true, false]]);
-    expect(chart.series).toEqual([
-      { name: 'To this fund of the 1st, 3rd, 5th … deposit of a day', color: 1 },
-      { name: 'of the 2nd, 4th, 6th … deposit of a day', color: 1, isPale: true },
-    ]);
-    expect(shapesOf(chart, 900, 'key').map(({ series }) => series.isPale)).toEqual([undefined, true]);
-    // A name has no more room than a phone is wide.
-    const [first] = shapesOf(chart, 300, 'text');
-    expect(first!.text).toMatch(/^To this fund of the 1st.*…$/);
-    expect(WRITING.measure(first!.text) + first!.x).toBeLessThanOrEqual(300);
+  test('writes the value of each deposit at a bar of its own, under one name of the day and without a legend', () => {
+    const days = ['2025-01-01', '2025-01-02', '2025-01-02', '2025-01-02'];
+    const chart = draw(
+      tableOf(
+        columns,
+        deposits(days).map((deposit, n) => ({ ...deposit, [SHARE.name]: `${n + 1}.25` })),
+      ),
+    );
+    expect(textsOf(chart)).toEqual(['Jan 1, 2025', '1.25', 'Jan 2, 2025', '2.25', '3.25', '4.25']);
+    const marks = shapesOf(chart, 900, 'mark');
+    expect(marks.map(({ mark }) => mark.reading).at(-1)).toBe('Jan 2, 2025, D3: 4.25');
+    // Each of them begins at zero on a line of its own.
+    expect(new Set(marks.map(({ x }) => x)).size).toBe(1);
+    expect(new Set(marks.map(({ y }) => y)).size).toBe(4);
+    expect(chart.notes).toEqual([]);
   });
 
-  test('needs no legend where each day has one', () => {
-    expect(draw(tableOf(columns, deposits(['2025-01-01', '2025-01-02']))).series).toEqual([{ name: 'To this fund', color: 1 }]);
+  test.each([
+    ['of more deposits than have bars', Array.from({ length: 201 }, (_, n) => `2025-01-0${(n % 5) + 1}`), 5],
+    ['of more than forty days', Array.from({ length: 45 }, (_, n) => new Date(Date.UTC(2025, 0, n + 1)).toISOString().slice(0, 10)), 45],
+  ])('%s has a part for each deposit in a bar of its day, and says so in a sentence', (_name, dates, rows) => {
+    const chart = draw(tableOf(columns, deposits([...dates, dates[0]!])));
+    expect(chart.rows.map(({ bars }) => bars.length)).toEqual(Array(rows).fill(1));
+    expect(chart.rows[0]!.bars[0]!.marks.map(({ isPale }) => isPale).slice(0, 2)).toEqual([false, true]);
+    expect(chart.notes).toEqual(['Each bar has a part for each deposit; the table has their values.']);
+    expect(chart.series).toEqual([{ name: 'To this fund', color: 1 }]);
+  });
+
+  test('is divided between its days where it is higher than a page, so that no bar is cut and none is missing', () => {
+    const layout = layOutChart(
+      draw(tableOf(columns, deposits(Array.from({ length: 150 }, (_, n) => `2025-01-${10 + (n % 20)}`)))),
+      680,
+      WRITING,
+    );
+    const parts = divideLayout(layout, 690);
+    expect(parts.length).toBeGreaterThan(4);
+    expect(Math.max(...parts.map(({ height }) => height))).toBeLessThanOrEqual(690);
+    expect(parts.map(({ top }) => top)).toEqual([0, ...parts.slice(0, -1).map(({ top, height }) => top + height)]);
+    expect(parts.at(-1)!.top + parts.at(-1)!.height).toBe(layout.height);
+    for (const { kind, y, ...shape } of layout.shapes.filter((each) => each.kind === 'mark')) {
+      const inside = parts.filter(({ top, height }) => y >= top && y + shape.height <= top + height);
+      expect([kind, y, inside.length]).toEqual([kind, y, 1]);
+    }
   });
 });
 
@@ -228,7 +255,24 @@ describe('a chart of time', () => {
     expect(marks[100]!.mark.reading).toBe('Apr 11, 2026, To this fund: -3.00');
   });
 
-  test('has the days of deposits in order, each with a part for each deposit', () => {
+  test.each([390, 700, 1200])('that stands upright has its names in the middle of their bars, none over another, within %i', (width) => {
+    const bar = (value: number) => ({ text: '', marks: [{ reading: '', color: 1, from: 0, to: value }] });
+    const rows = ['Jan 2026', 'Feb 2026', 'Mar 2026', 'Apr 2026'].map((label) => ({ label, shortLabel: label, bars: [bar(3), bar(2)] }));
+    const chart: DrawnChart = { rows, series: [], isUpright: true, valueKind: 'count', summary: '', notes: [] };
+    const marks = shapesOf(chart, width, 'mark');
+    const names = shapesOf(chart, width, 'text').filter(({ text }) => text.endsWith('2026'));
+    expect(names.length).toBeGreaterThanOrEqual(width === 390 ? 2 : 4);
+    names.forEach(({ text, x, anchor }, at) => {
+      const place = rows.findIndex(({ label }) => label === text);
+      const [left, right] = [marks[place * 2]!, marks[place * 2 + 1]!];
+      expect([anchor, x]).toEqual(['middle', expect.closeTo((left.x + right.x + right.width) / 2)]);
+      const half = WRITING.measure(text) / 2;
+      expect([x - half >= 0, x + half <= width]).toEqual([true, true]);
+      if (at > 0) expect(x - half).toBeGreaterThan(names[at - 1]!.x + half);
+    });
+  });
+
+  test('has the days of deposits in order, each with a bar for each deposit', () => {
     const deposit = (id: string, date: string, amount: string) => ({
       'key.depositDate': date,
       'key.depositId': id,
@@ -238,9 +282,9 @@ describe('a chart of time', () => {
       [key('depositDate'), key('depositId'), SHARE],
       [deposit('D2', '2026-03-02', '5.00'), deposit('D3', '2026-03-01', '7.00'), deposit('D1', '2026-03-02', '20.00')],
     );
-    expect(draw(table).rows.map(({ label, bars }) => [label, bars[0]!.text, bars[0]!.marks.length])).toEqual([
-      ['Mar 1, 2026', '7.00', 1],
-      ['Mar 2, 2026', '25.00', 2],
+    expect(draw(table).rows.map(({ label, bars }) => [label, ...bars.map(({ text }) => text)])).toEqual([
+      ['Mar 1, 2026', '7.00'],
+      ['Mar 2, 2026', '5.00', '20.00'],
     ]);
   });
 });

@@ -150,7 +150,7 @@ export class MailDeliveries {
     const { reports, stopping } = run;
     const saved = await savedReports.get(mail.organizationId, mail.report);
     const document = toReportDocument({ ...saved, period: mail.period }, () => ({ startDate: mail.startDate, endDate: mail.endDate }));
-    assertTakesPeriod(reports.variableNames(document.query));
+    assertTakesPeriod(reports, saved);
     const report = await reports.read(document, mail, mail.format === 'FILE' ? maxBytes : 0, stopping);
     const made = { title: saved.title, report };
     const leftOut = maxBytes > 0 ? `it has more than the ${maxBytes} bytes that a mail may have` : 'this gateway attaches none';

@@ -25,7 +25,7 @@ interface AttachedFile {
 export type MailReader = Pick<ClaimedMail, 'organizationId' | 'organization' | 'currency' | 'timeZone' | 'fiscalYearStart' | 'username'>;
 
 /** Reads mailed reports with the GraphQL schema, which this room does not have. */
-export interface MailedReports extends Pick<ReportDocuments, 'variableNames'> {
+export interface MailedReports extends ReportDocuments {
   /** Reads a report and its file up to a number of bytes; none with 0. Rejects when the signal ends it. */
   read(document: ReportDocument, reader: MailReader, maxBytes: number, signal: AbortSignal): Promise<MailedReport>;
 }

@@ -84,7 +84,7 @@ export class ScheduleService {
     if (earlier && earlier.report !== report) throw new InputError(`the schedule is of the report ${earlier.report}`, 'report');
     const saved = await this.parts.savedReports.find(calendar.id, report);
     if (!saved) throw new InputError(`there is no saved report ${report}`, 'report');
-    assertTakesPeriod(documents.variableNames(saved.query));
+    assertTakesPeriod(documents, saved);
     if (!movingPeriods.includes(period)) throw new InputError(`period: ${toPeriodEnum(period)} does not move`, 'period');
     const times = toTimes(schedule.cron, calendar);
     if (recipients.length === 0 || recipients.length > MAX_RECIPIENTS) {

@@ -3,7 +3,7 @@ import type { NewSavedReport, SavedReport, SavedReportList, SavedReportStore } f
 import { AppError, InputError } from '../../errors';
 import { reservedNames, type FileQuery } from '../../formats/file-address';
 import { ALL_TIME } from '../../values/dates';
-import type { FindDates, PeriodName } from '../../values/periods';
+import type { FindDates, PeriodDates, PeriodName } from '../../values/periods';
 import { MAX_NAME_LENGTH, MAX_TITLE_LENGTH } from '../../values/saved-report-limits';
 import type { ChangingUser, RightsAudit } from '../audit/rights-audit';
 
@@ -32,11 +32,29 @@ export const toReportDocument = (
 });
 
 /** Throws INVALID_PARAMETERS for a query to which a period, of a schedule where it is given, cannot give dates. Takes the names of its variables. */
-export function assertTakesPeriod(names: readonly string[], schedule?: string): void {
+export function assertTakesDates(names: readonly string[], schedule?: string): void {
   const missing = REPORT_DATES.find((name) => !names.includes(name));
-  if (missing === undefined) return;
+  if (missing !== undefined) refusePeriod(`the query has no variable $${missing} to take its dates`, schedule);
+}
+
+/**
+ * Throws INVALID_PARAMETERS for a report to which a period that is not its own cannot give dates, and for one that compares with dates of its
+ * own: the period would move one of the two alone.
+ */
+export function assertTakesPeriod(documents: ReportDocuments, { query, variables }: ReportDocument, schedule?: string): void {
+  assertTakesDates(documents.variableNames(query), schedule);
+  const { compareWith } = documents.toFileQuery(toReportDocument({ query, variables, period: 'all-time' }, () => ALL_TIME));
+  if (compareWith) refuseCompared(compareWith, schedule);
+}
+
+/** Refuses a period that would move, without the dates that a report compares with. */
+export function refuseCompared({ startDate, endDate }: PeriodDates, schedule?: string): never {
+  refusePeriod(`the report compares with ${startDate} to ${endDate}, which would not move along`, schedule);
+}
+
+function refusePeriod(fault: string, schedule: string | undefined): never {
   const [argument, giver] = schedule === undefined ? ['period', 'period'] : ['query', `schedule ${schedule}`];
-  throw new InputError(`${giver}: the query has no variable $${missing} to take its dates`, argument);
+  throw new InputError(`${giver}: ${fault}`, argument);
 }
 
 /** The most saved reports that an organization may have. */
@@ -120,12 +138,12 @@ export class SavedReportService {
     const taken = names.find((variable) => reservedNames.includes(variable));
     if (taken !== undefined) throw new InputError(`query: the variable $${taken} would be taken for an option of the file`, 'query');
     if (period !== null) {
-      assertTakesPeriod(names);
+      assertTakesDates(names);
       const own = REPORT_DATES.find((date) => Object.hasOwn(variables, date));
       if (own !== undefined) throw new InputError(`variables: $${own} takes its value from the period`, 'variables');
     }
     documents.toFileQuery(toReportDocument(report, () => ALL_TIME));
-    for (const { id } of await this.schedules.list(organizationId, name)) assertTakesPeriod(names, id);
+    for (const { id } of await this.schedules.list(organizationId, name)) assertTakesPeriod(documents, report, id);
     const others = await this.store.measureOthers(organizationId, name);
     if (others.count >= MAX_SAVED_REPORTS || others.length + length > MAX_ALL_LENGTH) {
       throw new InputError(`there are ${others.count} reports of ${others.length} characters already; delete one first`);

@@ -14,7 +14,8 @@ import { toNarrowedLineSet, type DepositDetailService, type RowBounds, type RowP
 import { authorizeTotals, toGrouping, toSummaryRows, type DepositSummaryService } from '../../domain/reports/deposit-summary-service';
 import type { SystemAccess } from '../../domain/access/request-caller';
 import {
-  assertTakesPeriod,
+  assertTakesDates,
+  refuseCompared,
   REPORT_DATES,
   toReportDocument,
   type ReportDocument,
@@ -179,10 +180,13 @@ export class FileResolver {
       throw new InputError('this provision opens the report with its saved values alone');
     if (!areTexts && typeof (read().period ?? '') !== 'string') throw new InputError('period must be text');
     const { dates, others } = parsePeriod(read(), REPORT_DATES, findDates);
-    if (dates) assertTakesPeriod(this.documents.variableNames(query));
+    if (dates) assertTakesDates(this.documents.variableNames(query));
     if (!areTexts) this.documents.assertVariables(query, Object.keys(others));
     const given = areTexts ? this.documents.toVariables(query, others) : others;
     const file = this.documents.toFileQuery({ query, variables: { ...variables, ...given, ...dates } });
+    const { compareWith } = file;
+    if (dates && compareWith && REPORT_DATES.every((date) => compareWith[date] === asSaved.compareWith?.[date]))
+      refuseCompared(compareWith);
     if (reportOf(file) !== report) throw new InputError('these variables turn the report into another one, as lines into a summary');
     const adjusted = adjust(file, asSaved);
     return isSummary ? this.summary(adjusted, member, context) : this.lines(adjusted, granted, context);

@@ -4,7 +4,7 @@ import { FileCount } from '../../domain/audit/file-count';
 import type { BookService } from '../../domain/books/book-service';
 import type { MailedReport, MailedReports, MailReader } from '../../domain/mail/mailed-report';
 import type { ReportDocument } from '../../domain/reports/saved-report-service';
-import { daysOf, formatKeptAddress, namesOfConditions, toFileLayout } from '../../formats/file-address';
+import { daysOf, formatKeptAddress, namesOfConditions, toFileLayout, type FileQuery } from '../../formats/file-address';
 import { RENDERING } from '../../rows/row-stream';
 import { ALL_TIME } from '../../values/dates';
 import type { FileReader, FileResolver, FileTotals } from './file-resolver';
@@ -20,6 +20,10 @@ export class FileMailedReports implements MailedReports {
 
   variableNames(query: string): readonly string[] {
     return this.documents.variableNames(query);
+  }
+
+  toFileQuery(document: ReportDocument): FileQuery {
+    return this.documents.toFileQuery(document);
   }
 
   async read(document: ReportDocument, reader: MailReader, maxBytes: number, signal: AbortSignal): Promise<MailedReport> {

@@ -105,10 +105,18 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
   };
   const startFile = (find: () => Promise<ChosenFile>): void =>
     startReading(async (isLast) => {
+      const { account } = latest.current.choices;
       latest.current.isFinding = true;
-      const next = await find().finally(() => {
-        if (isLast()) latest.current.isFinding = false;
-      });
+      const next = await find()
+        .finally(() => {
+          if (isLast()) latest.current.isFinding = false;
+        })
+        .catch(async (error: unknown) => {
+          // The file of before stays, and is read for the account that was chosen meanwhile.
+          const { account: chosen } = latest.current.choices;
+          if (file && chosen !== account && isLast()) await read({ name: file.name, bytes: file.bytes }, chosen, isLast);
+          throw error;
+        });
       if (!isLast()) return;
       setFile(next);
       await read(next, latest.current.choices.account, isLast);

@@ -66,6 +66,8 @@ function FilledSheet(props: FilledProps) {
 
 const PAPER_WIDTH = 700;
 const CHART_HEIGHT = 150;
+/** The most months whose amounts stand under the chart. */
+const MAX_TABLE_MONTHS = 24;
 
 function PaperChart({ chart }: { readonly chart: DrawnChart }) {
   const layout = useMemo(() => layOutChart(chart, PAPER_WIDTH, createWriting()), [chart]);
@@ -161,6 +163,7 @@ function Figures({ now, plan, timeZone, figures, chart, isLinked = false }: Figu
       </dl>
       <section aria-label="Received by month" className="board-chart">
         {chart}
+        <MonthTable {...{ figures, currency }} />
       </section>
       <FundTable {...{ funds, figures, isWholeYear, currency }} />
       <div
@@ -226,6 +229,69 @@ const Card = ({ title, children }: { readonly title: string; readonly children: 
     <dd>{children}</dd>
   </div>
 );
+
+interface MonthTableProps {
+  readonly figures: BoardFigures;
+  readonly currency: string | null;
+}
+
+/** The values of the chart. More months would take the room of the funds, and a report has them. */
+function MonthTable({ figures, currency }: MonthTableProps) {
+  const { format, sign } = createCellFormat(navigator.languages);
+  const { months, received, before } = figures;
+  if (months.length > MAX_TABLE_MONTHS)
+    return (
+      <p className="board-notes">
+        The sheet writes the amounts of at most {format(MAX_TABLE_MONTHS, 'count')} months. Money received, divided by month, has all of
+        them.
+      </p>
+    );
+  const toCells = (now: string, earlier: string): string[] => [
+    format(now, 'money'),
+    format(earlier, 'money'),
+    sign(subtract(now, earlier), 'money'),
+  ];
+  const rows = months.map(({ month, received: now, before: earlier }) => ({ name: format(month, 'month'), cells: toCells(now, earlier) }));
+  return (
+    <div className="board-frame" tabIndex={0} role="region" aria-label="Amounts by month">
+      <table className="board-months">
+        <caption>By month{currency === null ? '' : `, in ${currency}`}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Month</th>
+            {['Received', 'Year before', 'Change'].map((title) => (
+              <th key={title} scope="col" className="money">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ name, cells }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              {cells.map((text, at) => (
+                <td key={at} className="money">
+                  {text}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">Total</th>
+            {toCells(received, before).map((text, at) => (
+              <td key={at} className="money">
+                {text}
+              </td>
+            ))}
+          </tr>
+        </tfoot>
+      </table>
+    </div>
+  );
+}
 
 interface FundTableProps {
   readonly funds: readonly FundRow[];

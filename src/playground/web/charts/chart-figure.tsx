@@ -1,7 +1,7 @@
 import { useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { createCellFormat } from '../values/cell-format';
-import { layOutChart, type ChartLayout, type Shape, type Writing } from './chart-layout';
-import { BESIDE, type ChartSeries, type DrawnChart } from './drawn-chart';
+import { layOutChart, type ChartLayout, type ChartPart, type Shape, type Writing } from './chart-layout';
+import { BESIDE, type ChartMark, type DrawnChart } from './drawn-chart';
 
 export const FONT = '13px system-ui, sans-serif';
 
@@ -28,7 +28,7 @@ interface Paint {
   readonly outline?: string;
 }
 
-type Painted = Pick<ChartSeries, 'color' | 'isPale'>;
+type Painted = Pick<ChartMark, 'color' | 'isPale'>;
 
 export function toPaint({ color, isPale = false }: Painted): Paint {
   const own = `--chart-${String(color)}`;
@@ -73,25 +73,28 @@ export function ChartFigure({ chart }: { readonly chart: DrawnChart }) {
 
 const HOW_TO_READ = 'Point at a bar, or use the arrow keys, to read what it stands for.';
 
-type Mark = DrawnChart['rows'][number]['bars'][number]['marks'][number];
-
 interface ChartDrawingProps {
   readonly chart: DrawnChart;
   readonly layout: ChartLayout;
+  /** The part of the drawing that stands on one sheet of paper; without it, all of it. */
+  readonly part?: ChartPart;
   /** The mark that is being read. */
-  readonly read?: Mark | undefined;
-  readonly onRead?: (mark: Mark | undefined) => void;
+  readonly read?: ChartMark | undefined;
+  readonly onRead?: (mark: ChartMark | undefined) => void;
   readonly onKeyDown?: (event: KeyboardEvent) => void;
 }
 
 /** The drawing alone. */
-export function ChartDrawing({ chart, layout: { width, height, shapes }, read, onRead, onKeyDown }: ChartDrawingProps) {
+export function ChartDrawing({ chart, layout, part = { top: 0, height: layout.height }, read, onRead, onKeyDown }: ChartDrawingProps) {
+  const { width } = layout;
+  const { top, height } = part;
+  const shapes = layout.shapes.filter((shape) => shape.y < top + height && shape.y + ('height' in shape ? shape.height : 0) >= top);
   return (
     <svg
       className="chart"
       role="img"
       aria-label={chart.summary}
-      viewBox={`0 0 ${String(width)} ${String(height)}`}
+      viewBox={`0 ${String(top)} ${String(width)} ${String(height)}`}
       width={width}
       height={height}
       {...(onKeyDown && { tabIndex: 0, onKeyDown, onPointerLeave: () => onRead?.(undefined) })}
@@ -129,7 +132,7 @@ function ShapeDrawing({
 }: {
   readonly shape: Shape;
   readonly isRead: boolean;
-  readonly onRead: ((mark: Mark) => void) | undefined;
+  readonly onRead: ((mark: ChartMark) => void) | undefined;
 }) {
   if (shape.kind === 'text') {
     const { x, y, text, anchor, isMuted } = shape;

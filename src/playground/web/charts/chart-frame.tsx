@@ -2,7 +2,7 @@ import { useMemo, useRef, useState, type ReactNode, type RefObject } from 'react
 import { saveFile } from '../files/download';
 import { describePrint, PrintSheet, usePrinting, type PrintHead } from '../tables/print-sheet';
 import { ChartDrawing, ChartFigure, createWriting } from './chart-figure';
-import { layOutChart } from './chart-layout';
+import { divideLayout, layOutChart } from './chart-layout';
 import { toPicture } from './chart-picture';
 import type { DrawnChart } from './drawn-chart';
 
@@ -76,8 +76,13 @@ function ChartPrint({ chart, print, nothing, place }: ChartPrintProps) {
 }
 
 const PAPER_WIDTH = 680;
+/** The height of forty rows of one bar, which are made smaller so that they stand on the page of their head. */
+const ONE_PAGE = 1070;
+/** The height that a page has beside its head. */
+const PAGE_HEIGHT = 690;
 
 function PaperChart({ chart }: { readonly chart: DrawnChart }) {
   const layout = useMemo(() => layOutChart(chart, PAPER_WIDTH, createWriting()), [chart]);
-  return <ChartDrawing {...{ chart, layout }} />;
+  if (layout.height <= ONE_PAGE) return <ChartDrawing {...{ chart, layout }} />;
+  return divideLayout(layout, PAGE_HEIGHT).map((part) => <ChartDrawing key={part.top} {...{ chart, layout, part }} />);
 }

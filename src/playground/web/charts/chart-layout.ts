@@ -25,6 +25,14 @@ export interface ChartLayout {
   readonly width: number;
   readonly height: number;
   readonly shapes: readonly Shape[];
+  /** The places from the top at which a row begins. */
+  readonly tops: readonly number[];
+}
+
+/** The part of a layout between two heights. */
+export interface ChartPart {
+  readonly top: number;
+  readonly height: number;
 }
 
 /** Tells how wide a text is in the chart's font. */
@@ -59,15 +67,20 @@ export function layOutChart(chart: DrawnChart, width: number, writing: Writing):
     width,
     height: legend.height + body.height,
     shapes: [...legend.shapes, ...body.shapes.map((shape) => ({ ...shape, y: shape.y + legend.height }))],
+    tops: body.tops.map((top) => top + legend.height),
   };
 }
 
-interface Part {
-  readonly shapes: readonly Shape[];
-  readonly height: number;
+/** Divides a layout into parts that are at most so high, each of whole rows. A row that is higher is a part of its own. */
+export function divideLayout({ height, tops }: ChartLayout, most: number): ChartPart[] {
+  const starts = tops.slice(1).reduce((found, top, at) => ((tops[at + 2] ?? height) - found.at(-1)! > most ? [...found, top] : found), [0]);
+  return starts.map((top, at) => ({ top, height: (starts[at + 1] ?? height) - top }));
 }
 
-function layOutLegend(series: DrawnChart['series'], width: number, measure: Measure): Part {
+type Placed = Pick<ChartLayout, 'shapes' | 'height'>;
+type PlacedRows = Placed & Pick<ChartLayout, 'tops'>;
+
+function layOutLegend(series: DrawnChart['series'], width: number, measure: Measure): Placed {
   const shapes: Shape[] = [];
   let [x, y] = [0, 0];
   series.forEach((each) => {
@@ -104,7 +117,7 @@ function fit(text: string, width: number, measure: Measure): string {
   return `${letters.slice(0, low).join('')}…`;
 }
 
-function layOutRows(chart: DrawnChart, width: number, measure: Measure): Part {
+function layOutRows(chart: DrawnChart, width: number, measure: Measure): PlacedRows {
   const isNarrow = width < NARROW;
   const labels = chart.rows.map(({ label, shortLabel }) => (measure(label) > width * LABEL_PART ? shortLabel : label));
   const widest = labels.reduce((most, label) => Math.max(most, measure(label)), 0);
@@ -116,8 +129,10 @@ function layOutRows(chart: DrawnChart, width: number, measure: Measure): Part {
   const toX = (value: number): number => start + (clamp(value, min, max) - min) * scale;
   const zero = toX(0);
   const shapes: Shape[] = [];
+  const tops: number[] = [];
   let y = 0;
   chart.rows.forEach(({ bars }, at) => {
+    tops.push(y);
     const label = fit(labels[at]!, isNarrow ? width : labelWidth, measure);
     shapes.push({ kind: 'text', x: isNarrow ? 0 : labelWidth, y: y + BAR - 3, text: label, anchor: isNarrow ? 'start' : 'end' });
     if (isNarrow) y += LINE;
@@ -128,7 +143,7 @@ function layOutRows(chart: DrawnChart, width: number, measure: Measure): Part {
     y += ROW_GAP;
   });
   const axis: Shape = { kind: 'line', x: zero, y: 0, width: 1, height: y };
-  return { shapes: chart.range ? shapes : [axis, ...shapes], height: y };
+  return { shapes: chart.range ? shapes : [axis, ...shapes], height: y, tops };
 }
 
 /** The marks of a bar, and its value behind them. */
@@ -143,10 +158,13 @@ function layOutBar({ text, marks }: ChartBar, y: number, toX: (value: number) =>
 }
 
 /** Bars side by side, one for each part of time. The first and the last one are named, and some between. */
-function layOutColumns(chart: DrawnChart, width: number, { measure, writeNumber }: Writing): Part {
+function layOutColumns(chart: DrawnChart, width: number, { measure, writeNumber }: Writing): PlacedRows {
   const { min, max } = rangeOf(chart);
   const ticks = toTicks(min, max);
-  const start = ticks.reduce((most, tick) => Math.max(most, measure(writeNumber(tick))), 0) + GAP;
+  const labelWidth = chart.rows.reduce((most, { label }) => Math.max(most, measure(label)), 0) + GAP * 2;
+  const axis = ticks.reduce((most, tick) => Math.max(most, measure(writeNumber(tick))), 0) + GAP;
+  // The first name stands in the middle of its bars, and has room to their left.
+  const start = Math.max(axis, labelWidth / 2 - GAP);
   const [low, high] = [Math.min(min, ticks[0]!), Math.max(max, ticks.at(-1)!)];
   const upright = chart.height ?? UPRIGHT_HEIGHT;
   const scale = upright / (high - low);
@@ -156,7 +174,6 @@ function layOutColumns(chart: DrawnChart, width: number, { measure, writeNumber 
     { kind: 'line', x: start, y: toY(tick), width: width - start, height: 1 },
     { kind: 'text', x: start - GAP, y: toY(tick) + 4, text: writeNumber(tick), anchor: 'end', isMuted: true },
   ]);
-  const labelWidth = chart.rows.reduce((most, { label }) => Math.max(most, measure(label)), 0) + GAP * 2;
   const every = Math.ceil(labelWidth / step);
   chart.rows.forEach(({ label, bars }, at) => {
     const x = start + at * step;
@@ -168,10 +185,11 @@ function layOutColumns(chart: DrawnChart, width: number, { measure, writeNumber 
         shapes.push({ kind: 'mark', x: x + lanes * lane, y: mark.to < mark.from ? top : bottom - height, width: lane, height, mark });
       }
     });
-    if (at % every === 0 && x + labelWidth <= width)
-      shapes.push({ kind: 'text', x, y: LINE / 2 + upright + LINE, text: label, anchor: 'start', isMuted: true });
+    const middle = x + (lane * bars.length) / 2;
+    if (at % every === 0 && middle + (labelWidth / 2 - GAP) <= width)
+      shapes.push({ kind: 'text', x: middle, y: LINE / 2 + upright + LINE, text: label, anchor: 'middle', isMuted: true });
   });
-  return { shapes, height: upright + LINE * 2 };
+  return { shapes, height: upright + LINE * 2, tops: [0] };
 }
 
 /** Three to seven round numbers between two ends. */

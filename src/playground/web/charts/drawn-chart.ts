@@ -23,8 +23,6 @@ export interface ChartSeries {
   readonly name: string;
   /** The number of its color, from 1 to 8, or that of what is beside. */
   readonly color: number;
-  /** True for every other part of a bar whose parts have one color. */
-  readonly isPale?: boolean;
 }
 
 /** The color of what is there to be compared with. It is drawn as an outline, which stands apart without colors too. */
@@ -35,7 +33,7 @@ export interface ChartRow {
   readonly label: string;
   /** The label where room is scarce. It still has the part that tells it apart from a namesake. */
   readonly shortLabel: string;
-  /** One bar, or that of the period and that of the period before it. */
+  /** One bar, that of the period and that of the period before it, or one for each deposit of a day. */
   readonly bars: readonly ChartBar[];
 }
 
@@ -50,7 +48,8 @@ export interface ChartMark {
   /** The name of the thing that the mark stands for, and its value, as people write them. */
   readonly reading: string;
   readonly color: ChartSeries['color'];
-  readonly isPale?: ChartSeries['isPale'];
+  /** True for every other part of a bar whose parts have one color. */
+  readonly isPale?: boolean;
   /** The places at which the mark begins and ends on the axis. Floats are for places on the screen only. */
   readonly from: number;
   readonly to: number;

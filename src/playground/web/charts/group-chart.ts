@@ -26,6 +26,8 @@ interface Group {
 
 /** The most rows of a chart: more would be a wall of bars. */
 const MAX_ROWS = 40;
+/** The most bars of days that have one for each of their deposits. A chart of more has a bar for each day. */
+const MAX_BARS = 200;
 /** The most parts of a bar. */
 const MAX_PARTS = 40;
 /** The most series with colors of their own. */
@@ -193,13 +195,16 @@ const seriesOf = ({ column, compared }: Pick<Drawing, 'column' | 'compared'>): C
 
 /** The row of one group: its bar, and that of the period that it is compared with. */
 function toRow({ value, compared }: Group, [label, shortLabel]: readonly [string, string], drawing: Drawing): ChartRow {
-  const { column, format } = drawing;
-  const bars = seriesOf(drawing).map(({ name: title, color }): ChartBar => {
-    const each = color === BESIDE ? compared : value;
-    const text = format(each ?? null, kindOf(column));
-    return { text, marks: stack([{ value: each, mark: { color, reading: `${label}, ${title}: ${text}` } }]) };
-  });
+  const bars = seriesOf(drawing).map(({ name: title, color }) =>
+    toBar(color === BESIDE ? compared : value, `${label}, ${title}`, drawing, color),
+  );
   return { label, shortLabel, bars };
+}
+
+/** A bar of one mark, which is read by a name. */
+function toBar(value: string | undefined, name: string, { column, format }: Drawing, color = 1): ChartBar {
+  const text = format(value ?? null, kindOf(column));
+  return { text, marks: stack([{ value, mark: { color, reading: `${name}: ${text}` } }]) };
 }
 
 const describe = (drawing: Drawing): string =>
@@ -245,23 +250,27 @@ function ofNames(groups: readonly Group[], drawing: Drawing): DrawnChart {
   return { ...common(drawing), rows, summary: describe(drawing) + describeMost(rows[0]), notes: toOmission(sorted, drawing) };
 }
 
-/** The days of deposits or gifts, each with a part for each of them. */
+/** The days of deposits or gifts, each with a bar for each of them. Many days have one bar each, with a part for each of them. */
 function ofDays(groups: readonly Group[], drawing: Drawing): DrawnChart {
   const found = groupBy(groups, ({ time }) => time);
   const times = [...found.keys()].sort();
+  const isUpright = times.length > MAX_ROWS;
+  const isDivided = isUpright || groups.length > MAX_BARS;
   // Bars side by side look like a calendar, in which each day has its place.
-  const days = times.length > MAX_ROWS && drawing.times.length === 1 ? fillTimes(times, DAY) : times;
-  const rows = days.map((time) => {
-    const name = toTimeName(time, drawing);
-    return toDivided(name, name, found.get(time) ?? [], (part) => part.name, drawing);
+  const days = isUpright && drawing.times.length === 1 ? fillTimes(times, DAY) : times;
+  const rows = days.map((time): ChartRow => {
+    const label = toTimeName(time, drawing);
+    const parts = found.get(time) ?? [];
+    if (isDivided) return toDivided(label, label, parts, ({ name }) => name, drawing);
+    return { label, shortLabel: label, bars: parts.map(({ name, value }) => toBar(value, `${label}, ${name}`, drawing)) };
   });
   return {
     ...common({ ...drawing, compared: undefined }),
-    series: toShades(rows, `${toPart(drawing.by)} of a day`, drawing),
     rows,
-    isUpright: rows.length > MAX_ROWS,
+    isUpright,
     summary: `${describe(drawing)}, ${rows[0]?.label ?? ''} to ${rows.at(-1)?.label ?? ''}.`,
-    notes: [],
+    notes:
+      isDivided && groups.length > times.length ? [`Each bar has a part for each ${toPart(drawing.by)}; the table has their values.`] : [],
   };
 }
 
@@ -294,7 +303,7 @@ function ofParts(groups: readonly Group[], drawing: Drawing): DrawnChart {
   const unit = drawing.times.map(toWords).join(' and ');
   return {
     rows,
-    series: hasColors ? times.map(([, name], place) => ({ name, color: place + 1 })) : toShades(rows, `${unit} of a bar`, drawing),
+    series: hasColors ? times.map(([, name], place) => ({ name, color: place + 1 })) : seriesOf({ ...drawing, compared: undefined }),
     valueKind: kindOf(drawing.column),
     summary: `${describe(drawing)}, ${range}${describeMost(rows[0])}`,
     notes: [
@@ -313,16 +322,6 @@ const toPart = (by: readonly string[]): string => {
   const things = by.flatMap((word) => (/ id$/.test(word) ? [word.replace(/ id$/, '')] : []));
   return things.length === 1 ? things[0]! : 'part';
 };
-
-/** Names the two shades in which the parts of a bar stand by turns; the figure alone where no bar has more than one. */
-function toShades(rows: readonly ChartRow[], parts: string, drawing: Drawing): ChartSeries[] {
-  const hasParts = rows.some(({ bars }) => bars.some(({ marks }) => marks.length > 1));
-  if (!hasParts) return seriesOf({ ...drawing, compared: undefined });
-  return [
-    { name: `${titleOf(drawing.column)} of the 1st, 3rd, 5th … ${parts}`, color: 1 },
-    { name: `of the 2nd, 4th, 6th … ${parts}`, color: 1, isPale: true },
-  ];
-}
 
 /** A row whose bar has a part for each group. The value of the bar is the exact sum of the known ones. */
 function toDivided(

@@ -128,9 +128,10 @@ export function SavedReportList({ provision, list, onOpen, describe, timeZone }:
   );
 }
 
-/** True for a report whose query can be of another period each time. */
+/** True for a report whose query can be of another period each time. Dates that it compares with would not move along. */
 const takesPeriod = ({ parameters }: SavedReport): boolean =>
-  ['startDate', 'endDate'].every((date) => parameters.some(({ name }) => name === date));
+  ['startDate', 'endDate'].every((date) => parameters.some(({ name }) => name === date)) &&
+  !parameters.some(({ name, value }) => name === 'compareWith' && value !== null);
 
 interface SavedReportFactsProps {
   readonly report: SavedReport;

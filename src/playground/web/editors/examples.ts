@@ -22,11 +22,11 @@ export const examples: readonly Example[] = [
   { title: 'The newest deposits', query: newestDeposits, variables: lastTwelveMonths },
   { title: 'The largest gifts of the last 30 days', query: depositPages, variables: last30Days },
   {
-    title: 'Designations of the last 30 days',
+    title: 'Funds of the last 30 days',
     query: designationTotals,
     variables: (today) => last30Days(today, { groupBy: ['DESIGNATION'] }),
   },
-  { title: 'Designations of the last twelve months, month by month', query: designationTotals, variables: lastTwelveMonths },
+  { title: 'Funds of the last twelve months, month by month', query: designationTotals, variables: lastTwelveMonths },
   { title: 'Pending gifts', query: pendingMoney, variables: () => '{}' },
   {
     title: 'A donor’s last twelve months',

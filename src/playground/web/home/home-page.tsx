@@ -7,7 +7,7 @@ import { useClosesChanges } from '../choices/closes';
 import type { SavedReports } from '../dialogs/use-saved-reports';
 import { TryAgain } from '../look/try-again';
 import { isStopped } from '../rows/gateway-faults';
-import { mayReadDonors, type Viewer } from '../session/gateway-client';
+import { mayClose, mayReadDonors, type Viewer } from '../session/gateway-client';
 import { createCellFormat, toWord } from '../values/cell-format';
 import { toKnownZone, type ComparedPeriod } from '../values/periods';
 import { fetchHome, toDifference, toHomeDays, type Difference, type HomeDays } from './home-figures';
@@ -17,13 +17,15 @@ interface HomePageProps {
   readonly viewer: Viewer;
   /** The saved reports, which the menu names too. */
   readonly list: SavedReports;
+  /** Opens the dialog in which months are closed. */
+  readonly onClose: () => void;
   /** Called when the figures could not be read: the session may have ended. */
   readonly onSessionChange: () => void;
 }
 
 type HomeState =
   | { readonly kind: 'reading' }
-  | { readonly kind: 'done'; readonly figures: HomeQuery }
+  | { readonly kind: 'done'; readonly of: unknown; readonly figures: HomeQuery }
   | { readonly kind: 'failed'; readonly message: string };
 
 /** More saved reports than these are in the list of all. */
@@ -32,19 +34,21 @@ const MAX_SAVED = 6;
 const linkTo = (report: ReportId, choices: Partial<ReportChoices> = {}): string => toAddress({ ...defaultChoices(report), ...choices });
 
 /** The home says where the books stand today. Each figure is a link to the report that shows it. */
-export function HomePage({ provision, viewer, list, onSessionChange }: HomePageProps) {
+export function HomePage({ provision, viewer, list, onClose, onSessionChange }: HomePageProps) {
   const timeZone = toKnownZone(viewer.timeZone);
   const { today, fiscalYearStart } = findToday({ ...viewer, timeZone });
-  const days = useMemo(() => toHomeDays({ today, fiscalYearStart }), [today, fiscalYearStart]);
+  const question = useMemo(() => ({ provision, days: toHomeDays({ today, fiscalYearStart }) }), [provision, today, fiscalYearStart]);
+  const { days } = question;
   const [turn, setTurn] = useState(0);
   const changes = useClosesChanges();
   const { reports: saved, problem, read } = list;
   const [state, setState] = useState<HomeState>({ kind: 'reading' });
   useEffect(() => {
     const controller = new AbortController();
-    setState({ kind: 'reading' });
-    fetchHome(provision, days, controller.signal).then(
-      (figures) => controller.signal.aborted || setState({ kind: 'done', figures }),
+    // Figures that are read again because a month was closed stay until then, and with them the focus.
+    setState((before) => (before.kind === 'done' && before.of === question ? before : { kind: 'reading' }));
+    fetchHome(question.provision, question.days, controller.signal).then(
+      (figures) => controller.signal.aborted || setState({ kind: 'done', of: question, figures }),
       (error: unknown) => {
         if (controller.signal.aborted || isStopped(error)) return;
         setState({ kind: 'failed', message: (error as Error).message });
@@ -52,7 +56,7 @@ export function HomePage({ provision, viewer, list, onSessionChange }: HomePageP
       },
     );
     return () => controller.abort();
-  }, [provision, days, turn, changes, onSessionChange]);
+  }, [question, turn, changes, onSessionChange]);
   const readsDonors = mayReadDonors(viewer);
   const tryAgain = (): void => {
     setTurn(turn + 1);
@@ -70,7 +74,12 @@ export function HomePage({ provision, viewer, list, onSessionChange }: HomePageP
       {state.kind === 'failed' && <TryAgain message={state.message} onTryAgain={tryAgain} />}
       {state.kind === 'done' &&
         (state.figures.dataVersion ? (
-          <Figures {...{ days, timeZone, readsDonors }} currency={viewer.currency} figures={state.figures} />
+          <Figures
+            {...{ days, timeZone, readsDonors }}
+            currency={viewer.currency}
+            figures={state.figures}
+            onClose={mayClose(viewer) ? onClose : undefined}
+          />
         ) : (
           <p>The books are empty: nothing has been imported yet. Ask your administrator for an import.</p>
         ))}
@@ -111,9 +120,11 @@ interface FiguresProps {
   /** The currency of all amounts. Cells of the table of deposits go without it. */
   readonly currency: string | null;
   readonly figures: HomeQuery;
+  /** Opens the dialog of closes; undefined for a person who may not close months. */
+  readonly onClose: (() => void) | undefined;
 }
 
-function Figures({ days, timeZone, readsDonors, currency, figures }: FiguresProps) {
+function Figures({ days, timeZone, readsDonors, currency, figures, onClose }: FiguresProps) {
   const { format } = createCellFormat(navigator.languages, currency);
   const { month, againstYear, pending, dataVersion, closedThrough } = figures;
   const { startDate, today, monthBefore, yearBefore } = days;
@@ -164,6 +175,13 @@ function Figures({ days, timeZone, readsDonors, currency, figures }: FiguresProp
                 Version {format(dataVersion.number, 'count')}, {toWord(dataVersion.cause).toLowerCase()}: {describeChange(dataVersion)}
               </span>
               <span>{closedThrough ? `Closed through ${format(closedThrough, 'date')}` : 'No month is closed'}</span>
+              {onClose ? (
+                <button type="button" className="home-door" onClick={onClose}>
+                  {closedThrough ? 'Close another, or reopen…' : 'Close a month…'}
+                </button>
+              ) : (
+                !closedThrough && <span>Ask your administrator who may close months.</span>
+              )}
             </dd>
           </div>
         )}
@@ -194,7 +212,7 @@ function Against({ href, period: { startDate, endDate }, currency, of }: Against
   );
 }
 
-function RecentDeposits({ days, readsDonors, currency, figures: { deposits, recent } }: Omit<FiguresProps, 'timeZone'>) {
+function RecentDeposits({ days, readsDonors, currency, figures: { deposits, recent } }: Omit<FiguresProps, 'timeZone' | 'onClose'>) {
   const { format } = createCellFormat(navigator.languages);
   if (!deposits || !recent) return null;
   const isCut = recent.all.deposits > deposits.nodes.length;

@@ -16,10 +16,15 @@ interface ClosesProps {
   readonly timeZone: string;
 }
 
+interface ClosesDialogProps extends ClosesProps {
+  readonly isOpen: boolean;
+  readonly onOpenChange: (isOpen: boolean) => void;
+}
+
 /** A button, and the dialog in which months are closed and reopened. The gateway refuses whoever lacks the privilege. */
-export function ClosesDialog(props: ClosesProps) {
+export function ClosesDialog({ isOpen, onOpenChange, ...props }: ClosesDialogProps) {
   return (
-    <DialogTrigger>
+    <DialogTrigger {...{ isOpen, onOpenChange }}>
       <Button>Close months…</Button>
       <ModalDialog title="Close months">{(close) => <Closes {...props} onDone={close} />}</ModalDialog>
     </DialogTrigger>

@@ -58,6 +58,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
   const readsDonors = mayReadDonors(viewer);
   const timeZone = toKnownZone(viewer.timeZone);
   const offered = (Object.keys(reportDefinitions) as ReportId[]).filter((id) => readsDonors || !definitionOf(id).isPersonal);
+  const [isClosing, setIsClosing] = useState(false);
   const list = useSavedReports(provision, readsDonors, onSessionChange);
   const { read } = list;
   const opened = saved && choices && findOpened(list.reports, saved.name, choices);
@@ -155,7 +156,12 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
             ))}
             {mayClose(viewer) && (
               <li>
-                <ClosesDialog {...{ provision, timeZone }} now={findToday({ ...viewer, timeZone })} />
+                <ClosesDialog
+                  {...{ provision, timeZone }}
+                  now={findToday({ ...viewer, timeZone })}
+                  isOpen={isClosing}
+                  onOpenChange={setIsClosing}
+                />
               </li>
             )}
           </ul>
@@ -192,7 +198,7 @@ export default function ReportsPage({ provision, viewer, mode, setMode, onSessio
         </div>
       </nav>
       {mode.kind === 'home' ? (
-        <HomePage {...{ provision, viewer, list, onSessionChange }} />
+        <HomePage {...{ provision, viewer, list, onSessionChange }} onClose={() => setIsClosing(true)} />
       ) : mode.kind === 'saved' ? (
         <SavedView {...{ provision, list, timeZone }} name={mode.name} onOpen={open} onChoose={choose} />
       ) : choices && offered.includes(choices.report) ? (

@@ -30,12 +30,15 @@ export class ImportSource {
     private readonly file: string,
     readonly format: ImportFormat,
     private readonly context: Pick<CommandContext, 'terminal' | 'json'>,
+    /** True where a file of NDJSON may say that there are no lines. */
+    private readonly mayBeEmpty: boolean,
   ) {
     this.isPipe = file === STANDARD_INPUT;
   }
 
   /**
-   * The bytes of the file. Throws an OperatorError when it cannot be read, and when it is empty: its source has most likely failed.
+   * The bytes of the file. Throws an OperatorError when it cannot be read, and when it is empty and may not be: its source has most likely
+   * failed.
    */
   async *read(): AsyncGenerator<Buffer> {
     const { file, isPipe, hash, context } = this;
@@ -53,7 +56,7 @@ export class ImportSource {
     } finally {
       progress.stop();
     }
-    if (isEmpty) throw new OperatorError(`${isPipe ? 'Standard input' : file} ${EMPTY}`);
+    if (isEmpty && (isPipe || !this.mayBeEmpty)) throw new OperatorError(`${isPipe ? 'Standard input' : file} ${EMPTY}`);
   }
 
   /** The origin of the change, when everything has been read. */

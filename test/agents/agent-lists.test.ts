@@ -10,6 +10,8 @@ const REPORTS = 120;
 const REPORT = 'query Some($filter: DepositDetailFilter) { depositDetailsConnection(filter: $filter, first: 1) { nodes { amount } } }';
 /** A name whose tool ends with a hash, the last of all. */
 const LONG = `z-${'x'.repeat(70)}`;
+/** Line separators are whole text in JSON, and end no line of an event. */
+const TITLE = 'Gifts\u2028of\u2029all';
 const LINES = Array.from({ length: 100 }, (_, n) =>
   v2Line({ deposit_id: `D${n}`, transaction_id: `T${n}`, allocation_id: `A${n}`, main_memo: 'm'.repeat(9000) }),
 );
@@ -23,7 +25,7 @@ beforeAll(async () => {
   const { services, organization } = gateway;
   agent = await createAgent(services, organization.name, [REPORT_PRIVILEGE]);
   for (let n = 0; n < REPORTS; n++) await saveReport(services, organization.id, { name: `r-${n}`, query: REPORT });
-  await saveReport(services, organization.id, { name: LONG, query: REPORT });
+  await saveReport(services, organization.id, { name: LONG, title: TITLE, query: REPORT });
 });
 
 const ask = (method: string, params: object, headers: Readonly<Record<string, string>> = ACCEPTED) =>
@@ -35,18 +37,21 @@ const ask = (method: string, params: object, headers: Readonly<Record<string, st
 
 test('an agent reads many tools by pages, each of which is short, and calls one of the last', async () => {
   interface Listed {
-    readonly result: { readonly tools: readonly { readonly name: string }[]; readonly nextCursor?: string };
+    readonly result: { readonly tools: readonly { readonly name: string; readonly title: string }[]; readonly nextCursor?: string };
   }
   const names: string[] = [];
+  const titles: string[] = [];
   const lengths: number[] = [];
   for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
     const text = await (await ask('tools/list', cursor === undefined ? {} : { cursor })).text();
     const { result } = JSON.parse(text) as Listed;
     names.push(...result.tools.map(({ name }) => name));
+    titles.push(...result.tools.map(({ title }) => title));
     lengths.push(text.length);
     cursor = result.nextCursor;
   }
   expect([new Set(names).size, names.length]).toEqual([REPORTS + 2, REPORTS + 2]);
+  expect(titles.at(-1)).toBe(TITLE);
   expect(lengths.length).toBeGreaterThan(2);
   expect(Math.max(...lengths)).toBeLessThan(300_000);
   for (const name of [names.at(-1)!, `report_r-${REPORTS - 1}`]) {

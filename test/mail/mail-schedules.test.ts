@@ -79,7 +79,9 @@ test('a report that compares with dates of its own is not mailed by a period tha
   await mails.gateway.database.client.query(`UPDATE saved_report SET variables = variables || $1 WHERE name = 'lapsed'`, [{ compareWith }]);
   await mails.serve();
   const [mail] = await mails.sendNow({ id });
-  expect([mail!.state, mail!.failure]).toEqual(['FAILED', 'the report cannot be read: INVALID_PARAMETERS']);
+  expect([mail!.state, mail!.failure]).toEqual(['FAILED', `the report cannot be read: Invalid parameter(s): period: ${fault}`]);
+  const moving = { name: 'moving', query, variables: { compareWith }, period: 'last-year', updatedBy: null } as const;
+  await expect(savedReports.save(mails.organization.id, moving, DOCUMENTS)).rejects.toMatchObject({ fault: `period: ${fault}` });
 });
 
 test('a report keeps the dates that its schedule needs, and its deletion tells of the schedules that go with it', async () => {

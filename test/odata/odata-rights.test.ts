@@ -236,6 +236,7 @@ describe('what is kept of a reading', () => {
 
   test.each([
     ['a date outside of the period', 'Lines?period=last-year&$filter=depositDate eq 1999-01-01', ['pending']],
+    ['statuses that there are not', "Lines?$filter=depositStatus eq 'x' and depositStatus eq 'y'", ['pending']],
     ['a status that is left out', "Lines?pending=WITHOUT&$filter=depositStatus eq 'pending'", ['pending']],
     ['amounts that exclude each other', 'Lines?$filter=amount ge 5 and amount le 3', ['amount_min', 'pending']],
     ['a number that no fund has', 'Lines?$filter=designationId eq 1.5', ['designation_id', 'pending']],

@@ -29,7 +29,7 @@ interface Claim {
   close(): Promise<void>;
 }
 
-/** Tells who holds the directory. Gateways of earlier releases know this file alone, and heed it. */
+/** Tells who holds the directory. */
 const LOCK_FILE = 'gateway.lock';
 /** The socket of the holder. */
 const HELD = 'gateway.socket';

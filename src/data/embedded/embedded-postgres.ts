@@ -250,7 +250,7 @@ const readAddress = (dataDirectory: string): Promise<DatabaseAddress | undefined
 
 /**
  * Throws an OperatorError when a server of this directory runs that cannot be seen from here: that of a gateway which was killed in another
- * container, or which is of an earlier release. It answers at its socket, at the one that it serves or the one that it fills.
+ * container. It answers at its socket, at the one that it serves or the one that it fills.
  */
 async function assertNoHiddenServer(dataDirectory: string): Promise<void> {
   const directory = await realpath(join(dataDirectory, 'postgres')).catch(() => undefined);

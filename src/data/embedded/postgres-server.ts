@@ -125,10 +125,10 @@ export class PostgresServer {
       }
       if (findSqlFault(fault)?.sqlState === CANNOT_CONNECT_NOW) {
         deadline = Date.now() + START_TIMEOUT_MS;
-        if (!recovers && Date.now() - began > QUICK_START_MS) {
+        if (!recovers && !this.stopping && Date.now() - began > QUICK_START_MS) {
           recovers = true;
           this.onAway?.(
-            new Error(`The embedded PostgreSQL recovers, which takes its time after a power cut or a kill: ${this.log} tells more`),
+            new Error(`The embedded PostgreSQL is still starting. After a power cut or a kill it recovers first: ${this.log} tells more`),
           );
         }
       }

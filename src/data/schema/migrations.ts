@@ -43,8 +43,8 @@ interface MigrationOptions {
 
 /**
  * Applies prisma/migrations to the database, distributes the books where Citus is, and gives the serving role its grants, unless a newer
- * gateway has given it others. Returns the names of the migrations that were missing. The table `_prisma_migrations` has the rows that Prisma Migrate would write, so that the Prisma CLI
- * reads it too. `onWait` is called when a table that others read holds a migration up. With `mustDistribute` a database without Citus is an
+ * gateway has given it others. Returns the names of the migrations that were missing. The table `_prisma_migrations` has the rows that Prisma
+ * Migrate would write, so that the Prisma CLI reads it too. `onWait` is called when a table that others read holds a migration up. With `mustDistribute` a database without Citus is an
  * error. No migration after `last` is applied, and neither distribution nor grants follow then, as they name newer tables. Throws an
  * OperatorError.
  */

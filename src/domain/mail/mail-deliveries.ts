@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClaimedMail, DueSchedule, MailStore } from '../../data/mail/mail-store';
-import { toAppError } from '../../errors';
+import { describeError, InputError, toAppError } from '../../errors';
 import { SENDING_SECONDS, type MailFailure, type MailMessage, type MailSender } from '../../receivers/mail-sender';
 import { toMailSubject, toMailText, type MailFacts } from '../../receivers/mail-text';
 import { CronTimes } from '../../values/mail-schedules';
 import { datesAt } from '../../values/periods';
-import type { ReadingOutcome } from '../audit/audit-readings';
-import type { EndFacts } from '../audit/audit-readings';
+import type { EndFacts, ReadingOutcome } from '../audit/audit-readings';
 import type { AuditService } from '../audit/audit-service';
 import { FileCount } from '../audit/file-count';
 import { assertTakesPeriod, toReportDocument, type SavedReportService } from '../reports/saved-report-service';
@@ -137,10 +136,13 @@ export class MailDeliveries {
       if (failure) await this.fail(mail, failure, run);
     } catch (error) {
       if (run.stopping.aborted) return this.parts.store.release(mail);
-      const { code } = toAppError(error);
+      const appError = toAppError(error);
+      const { code } = appError;
       // A query that the schema does not know any more is not better in an hour; a database that was away is.
       const kind = code === 'INVALID_PARAMETERS' || code === 'NOT_FOUND' ? 'permanent' : 'passing';
-      await this.fail(mail, { failure: `the report cannot be read: ${code}`, kind }, run);
+      // A fault of the period has no value but its dates.
+      const reason = error instanceof InputError && error.argument === 'period' ? describeError(appError) : code;
+      await this.fail(mail, { failure: `the report cannot be read: ${reason}`, kind }, run);
     }
   }
 

@@ -138,7 +138,7 @@ export class SavedReportService {
     const taken = names.find((variable) => reservedNames.includes(variable));
     if (taken !== undefined) throw new InputError(`query: the variable $${taken} would be taken for an option of the file`, 'query');
     if (period !== null) {
-      assertTakesDates(names);
+      assertTakesPeriod(documents, report);
       const own = REPORT_DATES.find((date) => Object.hasOwn(variables, date));
       if (own !== undefined) throw new InputError(`variables: $${own} takes its value from the period`, 'variables');
     }

@@ -62,13 +62,13 @@ test('whoever reads the largest gifts reads how many others are as large as the 
   await gateway.services.organizations.setCurrency(as.name, 'USD');
   const page = await open(as);
   await isThere(page);
-  const onSheet = '43 more gifts of $500.00 are not shown.';
+  const onSheet = '43 more gifts of $500.00, the amount of the last row, are not shown.';
   await page.getByText(onSheet).waitFor();
   expect((await printPage(page))[0]!.lines).toContain(onSheet);
   const places = page.locator('.notice-line');
   await page.evaluate(`location.hash = '#reports/largest?period=this-year'`);
-  await places.getByText('3 more gifts of $500.00 are not shown.').waitFor();
-  expect((await printPage(page))[0]!.lines.join()).toContain('3 more gifts of $500.00 are not shown.');
+  await places.getByText('3 more gifts of $500.00, the amount of the last row, are not shown.').waitFor();
+  expect((await printPage(page))[0]!.lines.join()).toContain('3 more gifts of $500.00, the amount of the last row, are not shown.');
   await page.getByRole('button', { name: 'Download' }).click();
   await page.getByRole('dialog').getByText('XLSX', { exact: true }).click();
   const [saved] = await Promise.all([
@@ -76,15 +76,15 @@ test('whoever reads the largest gifts reads how many others are as large as the 
     page.getByRole('dialog').getByRole('button', { name: 'Download' }).click(),
   ]);
   const facts = readXlsx(await readFile(await saved.path()))[1]!.rows.map((row) => Object.values(row));
-  expect(facts).toContainEqual(['To know', '3 more gifts of $500.00 are not shown.']);
+  expect(facts).toContainEqual(['To know', '3 more gifts of $500.00, the amount of the last row, are not shown.']);
   await page.keyboard.press('Escape');
   // A gift that comes meanwhile is not one of the books of the rows.
   await importLines(gateway.services, as, [gift('2026-02-02', '500.00', 1)]);
   await page.evaluate(`location.hash = '#reports/largest?period=this-year&state=1&amountMin=500.00'`);
   await page.getByText('Books: at version 1').waitFor();
-  await places.getByText('3 more gifts of $500.00 are not shown.').waitFor();
+  await places.getByText('3 more gifts of $500.00, the amount of the last row, are not shown.').waitFor();
   await page.evaluate(`location.hash = '#reports/largest?period=this-year&amountMin=500.00'`);
-  await places.getByText('4 more gifts of $500.00 are not shown.').waitFor();
+  await places.getByText('4 more gifts of $500.00, the amount of the last row, are not shown.').waitFor();
   await page.evaluate(`location.hash = '#reports/largest?period=this-year&limit=100'`);
   await page.getByText('55 rows', { exact: true }).waitFor();
   expect(await places.getByText('not shown').count()).toBe(0);

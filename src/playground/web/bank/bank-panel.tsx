@@ -46,7 +46,7 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
     kept.current = { pinned, file, choices };
   }, [kept, pinned, file, choices]);
   // A choice made while a file is read counts, and of two files the one that was chosen last.
-  const latest = useRef({ choices, reading: 0, isFinding: false });
+  const latest = useRef({ choices, reading: 0, isFinding: false, readFor: choices.account });
   const [list, setList] = useState<Key>('matched');
   const tabs = useRef<HTMLDivElement>(null);
   const [question, setQuestion] = useState<ColumnsQuestion>();
@@ -64,6 +64,7 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
   }, [lists]);
 
   const read = async (chosen: ChosenFile, account: string, isLast: () => boolean, columns?: TableColumns): Promise<void> => {
+    latest.current.readFor = account;
     const found = await bank.read(chosen.bytes, { account, currency: currency ?? undefined, columns });
     if (!isLast()) return;
     if (found.kind === 'table') {
@@ -105,7 +106,6 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
   };
   const startFile = (find: () => Promise<ChosenFile>): void =>
     startReading(async (isLast) => {
-      const { account } = latest.current.choices;
       latest.current.isFinding = true;
       const next = await find()
         .finally(() => {
@@ -113,8 +113,8 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
         })
         .catch(async (error: unknown) => {
           // The file of before stays, and is read for the account that was chosen meanwhile.
-          const { account: chosen } = latest.current.choices;
-          if (file && chosen !== account && isLast()) await read({ name: file.name, bytes: file.bytes }, chosen, isLast);
+          const { account } = latest.current.choices;
+          if (file && account !== latest.current.readFor && isLast()) await read({ name: file.name, bytes: file.bytes }, account, isLast);
           throw error;
         });
       if (!isLast()) return;

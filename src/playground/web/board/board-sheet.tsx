@@ -242,8 +242,8 @@ function MonthTable({ figures, currency }: MonthTableProps) {
   if (months.length > MAX_TABLE_MONTHS)
     return (
       <p className="board-notes">
-        The sheet writes the amounts of at most {format(MAX_TABLE_MONTHS, 'count')} months. Money received, divided by month, has all of
-        them.
+        The sheet writes the amounts of at most {format(MAX_TABLE_MONTHS, 'count')} months. Money received, divided by month, without
+        pending and compared with a year before, has all of them.
       </p>
     );
   const toCells = (now: string, earlier: string): string[] => [

@@ -12,8 +12,8 @@ interface CompareFieldProps {
   /** True for a report that is made of both periods. */
   readonly isNeeded: boolean;
   readonly now: Today;
-  /** The last day of which the books of the report can tell. */
-  readonly lastDay: string;
+  /** The last day of which the books of the report can tell; undefined where it compares with all of the other period. */
+  readonly lastDay: string | undefined;
   readonly onChange: (compare: Comparison) => void;
 }
 

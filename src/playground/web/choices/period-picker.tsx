@@ -113,7 +113,7 @@ export function DatesField({ label, startDate, endDate, onChange }: DatesFieldPr
         </div>
         <Group className="date-fields">
           {/* The parts of a date say how to type one, to whoever is about to. */}
-          {range === null && (
+          {range === null && before === null && (
             <span className="open-dates" aria-hidden="true">
               all dates
             </span>

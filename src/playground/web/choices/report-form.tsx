@@ -24,7 +24,7 @@ interface ReportFormProps {
   readonly provision: string;
   readonly now: Today;
   /** The last day of which the books of the report can tell. */
-  readonly lastDay: string;
+  readonly lastDay: string | undefined;
   /** The time zone of the organization. */
   readonly timeZone: string;
   /** False for a person who may read no donors, and so may not look for one. */

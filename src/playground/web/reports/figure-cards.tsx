@@ -63,12 +63,12 @@ export function describeNotes(plan: ReportPlan, figures: ReportFigures, unshown?
   const { format } = createCellFormat(navigator.languages);
   const received = choices.funds.length > 0 ? WHOLE_GIFTS : choices.pending === 'ONLY' ? 'Pending' : 'Received';
   return [
-    ...(unshown === undefined ? [] : [unshown]),
     ...(hasOtherGifts(plan, figures)
       ? [
           `The figures are of all ${format(all.transactions, 'count')} gifts. The rows are the ${format(choices.limit, 'count')} largest of them.`,
         ]
       : []),
+    ...(unshown === undefined ? [] : [unshown]),
     ...(compared
       ? [`${titleOfCompared(choices.compare)}${compared.isSoFar ? ', the same days so far' : ''}: ${describePeriod(choices, compared)}.`]
       : []),

@@ -26,13 +26,22 @@ import { findLack, findUnread, type ReportChoices } from '../choices/report-choi
 import { definitionOf, donorChoices } from '../choices/report-definitions';
 import { toLinkedColumns } from './report-pivot';
 import { ReportForm } from '../choices/report-form';
-import { useLastDay } from './last-day';
+import { useLastDay } from '../choices/last-day';
 import { ReportOutcome } from './report-result';
 import { useNames } from '../choices/report-names';
 import { SavedActions } from '../dialogs/saved-actions';
 import { isChangedFrom, toSavedChoices, toSavedContent } from './saved-choices';
 import { StateNote } from './state-note';
-import { explainState, planReport, useReport, type ReportPlan, type ReportResult } from './use-report';
+import {
+  comparesWhole,
+  explainState,
+  planReport,
+  useReport,
+  usesLastDay,
+  type ReportPlan,
+  type ReportResult,
+  type ReportState,
+} from './use-report';
 
 interface ReportViewProps {
   readonly provision: string;
@@ -56,6 +65,9 @@ interface ReportViewProps {
   readonly onConflict: (newer: OpenedReport) => void;
   readonly onShowGraphql: (texts: { readonly query: string; readonly variables: string }) => void;
 }
+
+/** The state while the gateway is asked for the last day of a version. */
+const READING: ReportState = { kind: 'running', progress: undefined };
 
 /** A report: its form, its totals, its rows as a table or a chart, and the GraphQL that asks for all of them. */
 export function ReportView({
@@ -85,10 +97,21 @@ export function ReportView({
   const { today, fiscalYearStart } = now;
   const { currency } = viewer;
   // The viewer itself is a new object each time the gateway is asked who is logged in. A plan of it would run the report again each time.
-  const { lastDay, fault, readAgain } = useLastDay(provision, choices.state, { today, fiscalYearStart, timeZone }, onSessionChange);
+  const {
+    lastDay,
+    fault: dayFault,
+    readAgain,
+  } = useLastDay(provision, choices.state, { today, fiscalYearStart, timeZone }, onSessionChange);
+  const needsDay = usesLastDay(choices);
+  const planDay = needsDay ? lastDay : today;
+  const fault = needsDay ? dayFault : '';
+  const waitsForDay = planDay === undefined && fault === '';
   const plan = useMemo(
-    () => (lastDay === undefined ? undefined : planReport(choices, { today, fiscalYearStart, timeZone, currency, lastDay }, readsDonors)),
-    [choices, today, fiscalYearStart, timeZone, currency, lastDay, readsDonors],
+    () =>
+      planDay === undefined
+        ? undefined
+        : planReport(choices, { today, fiscalYearStart, timeZone, currency, lastDay: planDay }, readsDonors),
+    [choices, today, fiscalYearStart, timeZone, currency, planDay, readsDonors],
   );
   const savable = plan ? toSavedChoices(plan) : choices;
   const isChanged = saved !== undefined && isChangedFrom(saved, savable);
@@ -107,7 +130,7 @@ export function ReportView({
   const { stop } = isSheet ? board : report;
   const run = fault !== '' ? readAgain : isSheet ? board.run : report.run;
   const { state } = report;
-  const noted = fault !== '' ? ({ kind: 'failed', message: fault } as const) : isSheet ? board.state : state;
+  const noted = fault !== '' ? ({ kind: 'failed', message: fault } as const) : waitsForDay ? READING : isSheet ? board.state : state;
   const result = state.kind === 'done' ? state.result : state.kind === 'running' ? state.begun : undefined;
   const named = { fund: choices.funds, donor: choices.donor === undefined ? [] : [choices.donor] };
   const names = useNames(provision, named, state.kind === 'done' ? state.result.table : undefined);
@@ -125,7 +148,7 @@ export function ReportView({
     [plan, linked],
   );
   // Rows that a link names are read by the columns, which a plan alone has.
-  const unreadView = useLinkedView(lastDay === undefined ? undefined : linked, linkable, kept);
+  const unreadView = useLinkedView(planDay === undefined ? undefined : linked, linkable, kept);
   const unread = [...new Set([...findUnread(location.hash, choices).keys(), ...unreadView])];
   /** The search and the filters that a saved report and programs go without, in words. */
   const toLost = () => {
@@ -197,7 +220,10 @@ export function ReportView({
           )}
         </div>
       </header>
-      <ReportForm {...{ provision, choices, names, onChange, now, timeZone, readsDonors }} lastDay={lastDay ?? today} />
+      <ReportForm
+        {...{ provision, choices, names, onChange, now, timeZone, readsDonors }}
+        lastDay={comparesWhole(choices) ? undefined : (lastDay ?? today)}
+      />
       <NoticeLine>
         {/* What has just happened is in sight before what stands. */}
         <span ref={setNewsSlot} className="slot" />

@@ -6,7 +6,7 @@ import type { TableClient } from '../rows/table-client';
 import type { GrowingTable, LoadedTable, LoadProgress, RowSource } from '../values/table-types';
 import { readDonorLines } from './donor-lines';
 import type { EqualGifts } from '../values/equal-gifts';
-import { readEqualGifts } from './equal-gift-count';
+import { readEqualGifts } from '../rows/equal-gift-count';
 import { NO_CROSSINGS, readCrossings, type PeriodCrossings } from './period-crossings';
 import { findCompared, findPeriod } from '../values/periods';
 import { useClosesChanges } from '../choices/closes';
@@ -75,14 +75,15 @@ type ReportDay = Today &
     readonly lastDay: string;
   };
 
+/** True where the plan of a report depends on its last day. The board compares whole years. */
+export const usesLastDay = ({ compare, report }: ReportChoices): boolean => compare !== 'off' && !definitionOf(report).isSheet;
+
 /** Plans the report of some choices for a day. Undefined while a choice that it needs is missing. */
 export function planReport(choices: ReportChoices, now: ReportDay, readsDonors: boolean): ReportPlan | undefined {
   if (findLack(choices) !== undefined) return undefined;
   const period = findPeriod(choices.period, now) ?? {};
   const { lastDay } = now;
-  // Donors of two periods, and those that a sheet counts, are of all of the other period: of fewer days they would be others.
-  const isWhole = donorChoices[choices.who].isCompared || definitionOf(choices.report).isSheet;
-  const compared = findCompared(period, choices.compare, isWhole ? undefined : lastDay);
+  const compared = findCompared(period, choices.compare, comparesWhole(choices) ? undefined : lastDay);
   const plain: ReportChoices = { ...choices, compare: 'off' };
   const comparesRows = compared !== undefined && hasComparedRows(choices.splitBy, compared.isByMonths);
   const columns = columnsOf(comparesRows ? choices : plain, readsDonors).map((column) => inTimeZone(column, now.timeZone));
@@ -110,6 +111,10 @@ export function planReport(choices: ReportChoices, now: ReportDay, readsDonors: 
     fileDocument,
   };
 }
+
+/** True for donors of two periods and those that a sheet counts: of fewer days than all of the other period they would be others. */
+export const comparesWhole = ({ who, report }: ReportChoices): boolean =>
+  donorChoices[who].isCompared || Boolean(definitionOf(report).isSheet);
 
 /** Instants are by the clock of the organization, like the days at whose end a state of the books is asked for. */
 const inTimeZone = (column: ReportColumn, timeZone: string): ReportColumn =>
@@ -254,7 +259,14 @@ async function runList(plan: ReportPlan, { provision, client, signal, onProgress
   };
   const show = tellBegun(onProgress, toResult);
   const result = toResult(await client.load({ provision, source, columns }, show));
-  const equal = await readEqualGifts(plan, result.table, { client, provision, signal });
+  const equal = await readEqualGifts({ limit: plan.choices.limit, columns, variables: source.variables }, result.table, {
+    client,
+    provision,
+    signal,
+  }).catch((error: unknown) => {
+    void client.drop(result.table.id);
+    throw error;
+  });
   return { ...result, equal, late: result.figures ? toLateState(plan) : 'none' };
 }
 

@@ -110,23 +110,27 @@ test('a sheet of more than two years leaves the amounts of its months to a repor
   await page.getByRole('region', { name: 'Amounts by month' }).waitFor();
   expect(await page.locator('.board-months tbody tr').count()).toBe(24);
   await page.goto(`${gateway.url}/playground#reports/board?period=2024-05-01..2026-05-31`);
-  await page.getByText('The sheet writes the amounts of at most 24 months. Money received, divided by month, has all of them.').waitFor();
+  await page
+    .getByText(
+      'The sheet writes the amounts of at most 24 months. Money received, divided by month, without pending and compared with a year before, has all of them.',
+    )
+    .waitFor();
   expect(await page.locator('.board-months').count()).toBe(0);
   await page.context().close();
 });
 
 test.each([
-  ['a year that is over', '2024-07-01..2025-06-30', 'Received, fiscal year', []],
+  ['a year that is over', '2024-07-01..2025-06-30', 'Received without pending, fiscal year', []],
   [
     'a year that is not over',
     '2025-07-01..2026-06-30',
-    'Received, fiscal year to date',
+    'Received without pending, fiscal year to date',
     [
       'This period is not over, and all of the year before stands beside it.',
       'The period is not over yet, and the budget is that of its last day.',
     ],
   ],
-  ['a year up to today', '2025-07-01..2026-06-15', 'Received, fiscal year to date', []],
+  ['a year up to today', '2025-07-01..2026-06-15', 'Received without pending, fiscal year to date', []],
 ])('a sheet of %s says in its title and its notes what is not over', async (_name, period, title, told) => {
   const organization = await openBoardBooks(gateway.services, [gift('2026-06-14', '60.00', 4), gift('2025-06-14', '50.00', 4)]);
   for (const startDate of ['2024-07-01', YEAR]) {

@@ -209,7 +209,7 @@ test('an analyst chooses the donors by a sum that they type, and compares them w
   ]);
   await names.nth(1).click();
   await page.getByRole('heading', { name: 'A donor’s gifts' }).waitFor();
-  expect(hashOf(page)).toBe('#reports/donor?donor=9');
+  expect(hashOf(page)).toBe('#reports/donor?donor=8');
   await page.goBack();
   await read(page);
   expect(everybody.told).toBe('Who gave how much?');

@@ -92,7 +92,7 @@ async function removeDrafts(target: string): Promise<void> {
 
 /**
  * True for a draft whose process has ended. One of this machine with this process's number is of an earlier process, as in a container. The
- * processes of another machine are not known here, and write every day.
+ * processes of another machine are not known here: a draft of theirs counts as left when nobody has written to it for a day.
  */
 async function isLeft(draft: string, machine: string, owner: number): Promise<boolean> {
   if (machine === hostname() && owner !== pid) return !processExists(owner);

@@ -13,7 +13,7 @@ async function open(as: TestOrganization, choices = ''): Promise<Page> {
   await logIn(page);
   return page;
 }
-const isThere = (page: Page): Promise<void> => page.locator('.board-total').waitFor();
+const isThere = (page: Page): Promise<void> => page.locator('.board-funds tfoot').waitFor();
 async function readGifts(page: Page): Promise<string[]> {
   const rows = await page.getByRole('region', { name: 'Largest gifts' }).getByRole('row').allInnerTexts();
   return rows.map((text) => text.replaceAll(/\s+/g, ' '));
@@ -52,6 +52,16 @@ test('a list of gifts that has no place for the others says so', async () => {
   const gifts = ['300 funds 300.00', '299 funds 299.00', '298 funds 298.00', 'many funds 297.00'];
   expect(rows.slice(1)).toEqual(gifts.map((text) => `Mar 3, 2026 ${text}`));
   await page.getByText('the list has no place for the ones after them').waitFor();
+  await page.context().close();
+});
+
+test('a list of gifts that ends within the tenth says nothing of equal ones', async () => {
+  const lines = Array.from({ length: 10 }, () => shared('2026-03-03', 105)).flat();
+  const page = await open(await openBoardBooks(gateway.services, lines));
+  await isThere(page);
+  expect((await readGifts(page)).at(-1)).toBe('Mar 3, 2026 many funds 105.00');
+  await page.getByText('the list has no place for the ones after them').waitFor();
+  expect(await page.getByText('the amount of the last row').count()).toBe(0);
   await page.context().close();
 });
 
@@ -99,7 +109,7 @@ test('a budget of no fund is none, and a year that can have none has figures', a
   expect(await yearCard(page)).toContain('No budget of this fiscal year is saved.');
   expect(await page.locator('.board-funds tr').first().innerText()).not.toContain('Budget');
   await page.goto(`${gateway.url}/playground#reports/board?period=1900-01-01..1900-03-31`);
-  await page.locator('.board-total').getByText('5.00').first().waitFor();
+  await page.locator('.board-funds tfoot').getByText('5.00').first().waitFor();
   await page.goto(`${gateway.url}/playground#reports/board?period=2020-01-01..2999-12-31`);
   await page.getByText('The sheet has room for 1,000 funds and 1,000 months. Choose a shorter period.').waitFor();
   await page.context().close();

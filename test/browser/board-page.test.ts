@@ -21,7 +21,7 @@ async function open(as: TestOrganization, choices = '', options: Parameters<type
 }
 /** The cells of the funds' table, and the texts of the cards, once they are there. */
 async function read(page: Page) {
-  await page.locator('.board-total').waitFor();
+  await page.locator('.board-funds tfoot').waitFor();
   return page.evaluate<{ readonly funds: readonly (readonly string[])[]; readonly cards: readonly string[] }>(`({
     funds: [...document.querySelectorAll('.board-funds tr')].map((row) => [...row.cells].map(({ innerText }) => innerText)),
     cards: [...document.querySelectorAll('.board-cards .card')].map(({ innerText }) => innerText.replace(/\\s+/g, ' ')),

@@ -47,7 +47,7 @@ const openBooks = (lines: readonly object[], fiscalYearStart = 7) => openBoardBo
 async function open(as: TestOrganization, hash = HASH, options: Parameters<typeof gateway.visit>[0] = {}) {
   const { page, faults } = await gateway.visit({ as, hash, now: BOARD_NOW, locale: 'en-US', ...options });
   await logIn(page);
-  await page.locator('.board-total').waitFor();
+  await page.locator('.board-funds tfoot').waitFor();
   return { page, faults };
 }
 const write = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2 });

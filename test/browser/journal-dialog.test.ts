@@ -72,6 +72,7 @@ test('a bookkeeper names the accounts, takes the journal, and next time only wha
   await dialog.getByLabel('Account of Fund 4').fill('4020');
   await dialog.getByRole('button', { name: 'Save accounts' }).click();
   await dialog.getByRole('button', { name: 'Accounts: all 4 are named' }).waitFor();
+  await dialog.locator('.main-button', { hasText: 'Download journal' }).waitFor();
   expect(await dialog.locator('.main-button').allInnerTexts()).toEqual(['Download journal']);
 
   await dialog.getByLabel('Columns for').selectOption('Xero');
@@ -86,7 +87,7 @@ test('a bookkeeper names the accounts, takes the journal, and next time only wha
   ]);
   await dialog.getByText('has 4 rows, checked against the receipt').waitFor();
 
-  const option = dialog.getByRole('option', { name: /^What changed since the journal of .*\(change 1\)$/ });
+  const option = dialog.getByRole('option', { name: /^What changed since the journal of .*\(version 1\)$/ });
   await dialog.getByLabel('Entries').selectOption(await option.getAttribute('value'));
   await dialog.getByRole('button', { name: 'Download journal' }).click();
   await dialog.getByText('Nothing has to be booked').waitFor();
@@ -163,7 +164,7 @@ test('a journal of all time is offered by that name', async () => {
   const button = dialog.getByRole('button', { name: 'Download journal', disabled: false });
   await Promise.all([page.waitForEvent('download'), button.click()]);
   await dialog
-    .getByRole('option', { name: /^What changed since the journal of .*, All time \(change 1\)$/ })
+    .getByRole('option', { name: /^What changed since the journal of .*, All time \(version 1\)$/ })
     .waitFor({ state: 'attached' });
 });
 

@@ -225,13 +225,14 @@ function toLargest(
   const goesOn = groups !== null && groups.totalCount > groups.nodes.length;
   // The last gift of a list that goes on may have more funds than were read.
   const largest = gifts.slice(0, MAX_GIFTS).map((gift) => (goesOn && gift === gifts.at(-1) ? { ...gift, funds: 'many funds' } : gift));
-  return { largest, isLargestCut: goesOn && largest.length < MAX_GIFTS, equal: findEqual(gifts, goesOn) };
+  return { largest, isLargestCut: goesOn && gifts.length <= MAX_GIFTS, equal: findEqual(gifts, goesOn) };
 }
 
 /** The gifts that equal the last one of the list and have no place in it. */
 function findEqual(gifts: readonly LargeGift[], goesOn: boolean): EqualGifts | undefined {
   const amount = gifts[MAX_GIFTS - 1]?.amount;
-  if (amount === undefined) return undefined;
+  // Groups that end in the last gift of the list tell nothing of other gifts.
+  if (amount === undefined || gifts.length === MAX_GIFTS) return undefined;
   const equal = gifts.slice(MAX_GIFTS).filter((gift) => gift.amount === amount).length;
   // Gifts of the same amount may follow those that were read.
   if (goesOn && gifts.at(-1)?.amount === amount) return { gifts: undefined, amount };

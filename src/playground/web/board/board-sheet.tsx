@@ -11,7 +11,8 @@ import { describeEqualGifts } from '../values/equal-gifts';
 import { subtract, toPercentage } from '../values/exact-decimal';
 import { toPeriodDates, type Today } from '../../../values/periods';
 import { endOfDay } from '../values/states';
-import type { BoardFigures, FundRow } from './board-figures';
+import type { BoardFigures } from './board-figures';
+import { FundTable, LargestGifts, MonthTable } from './board-tables';
 
 interface BoardSheetProps {
   readonly title: string;
@@ -66,8 +67,6 @@ function FilledSheet(props: FilledProps) {
 
 const PAPER_WIDTH = 700;
 const CHART_HEIGHT = 150;
-/** The most months whose amounts stand under the chart. */
-const MAX_TABLE_MONTHS = 24;
 
 function PaperChart({ chart }: { readonly chart: DrawnChart }) {
   const layout = useMemo(() => layOutChart(chart, PAPER_WIDTH, createWriting()), [chart]);
@@ -104,7 +103,7 @@ interface FiguresProps extends FilledProps {
 function Figures({ now, plan, timeZone, figures, chart, isLinked = false }: FiguresProps) {
   const { choices, period, compared, currency } = plan;
   const { format, sign } = createCellFormat(navigator.languages, currency);
-  const { received, before, toDate, budget, funds, largest, pending } = figures;
+  const { received, before, toDate, budget, largest, pending } = figures;
   const { startDate = '', endDate = '' } = period;
   const countOf = (count: number, thing: string): string => `${format(count, 'count')} ${thing}${count === 1 ? '' : 's'}`;
   const differ = (value: string, other: string): string =>
@@ -163,45 +162,10 @@ function Figures({ now, plan, timeZone, figures, chart, isLinked = false }: Figu
       </dl>
       <section aria-label="Received by month" className="board-chart">
         {chart}
-        <MonthTable {...{ figures, currency }} />
+        <MonthTable {...{ figures, currency, isLinked }} />
       </section>
-      <FundTable {...{ funds, figures, isWholeYear, currency }} />
-      <div
-        className="board-frame"
-        tabIndex={isLinked ? 0 : undefined}
-        role={isLinked ? 'region' : undefined}
-        aria-label={isLinked ? 'Largest gifts' : undefined}
-      >
-        <table>
-          <caption>Largest gifts</caption>
-          <thead>
-            <tr>
-              <th scope="col">Date</th>
-              {hasNames && <th scope="col">Donor</th>}
-              <th scope="col">Fund</th>
-              <th scope="col" className="money">
-                Amount
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {largest.map(({ id, date, donor, funds: to, amount }) => (
-              <tr key={id}>
-                <td className="board-date">{format(date, 'date')}</td>
-                {hasNames && (
-                  <td>
-                    <span className="board-name">{donor || '(no donor)'}</span>
-                  </td>
-                )}
-                <td>
-                  <span className="board-name">{to}</span>
-                </td>
-                <td className="money">{format(amount, 'money')}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <FundTable {...{ figures, isWholeYear, currency, isLinked }} />
+      <LargestGifts {...{ largest, currency, hasNames, isLinked }} />
       {equal !== undefined && <p className="board-notes">{equal}</p>}
       {figures.isLargestCut && (
         <p className="board-notes">These gifts are split over so many funds that the list has no place for the ones after them.</p>
@@ -229,133 +193,3 @@ const Card = ({ title, children }: { readonly title: string; readonly children: 
     <dd>{children}</dd>
   </div>
 );
-
-interface MonthTableProps {
-  readonly figures: BoardFigures;
-  readonly currency: string | null;
-}
-
-/** The values of the chart. More months would take the room of the funds, and a report has them. */
-function MonthTable({ figures, currency }: MonthTableProps) {
-  const { format, sign } = createCellFormat(navigator.languages);
-  const { months, received, before } = figures;
-  if (months.length > MAX_TABLE_MONTHS)
-    return (
-      <p className="board-notes">
-        The sheet writes the amounts of at most {format(MAX_TABLE_MONTHS, 'count')} months. Money received, divided by month, without
-        pending and compared with a year before, has all of them.
-      </p>
-    );
-  const toCells = (now: string, earlier: string): string[] => [
-    format(now, 'money'),
-    format(earlier, 'money'),
-    sign(subtract(now, earlier), 'money'),
-  ];
-  const rows = months.map(({ month, received: now, before: earlier }) => ({ name: format(month, 'month'), cells: toCells(now, earlier) }));
-  return (
-    <div className="board-frame" tabIndex={0} role="region" aria-label="Amounts by month">
-      <table className="board-months">
-        <caption>By month{currency === null ? '' : `, in ${currency}`}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Month</th>
-            {['Received', 'Year before', 'Change'].map((title) => (
-              <th key={title} scope="col" className="money">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ name, cells }) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              {cells.map((text, at) => (
-                <td key={at} className="money">
-                  {text}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row">Total</th>
-            {toCells(received, before).map((text, at) => (
-              <td key={at} className="money">
-                {text}
-              </td>
-            ))}
-          </tr>
-        </tfoot>
-      </table>
-    </div>
-  );
-}
-
-interface FundTableProps {
-  readonly funds: readonly FundRow[];
-  readonly figures: BoardFigures;
-  /** True where the period is the fiscal year to date, so that one column has both. */
-  readonly isWholeYear: boolean;
-  readonly currency: string | null;
-}
-
-function FundTable({ funds, figures, isWholeYear, currency }: FundTableProps) {
-  const { format, sign } = createCellFormat(navigator.languages);
-  const hasBudget = figures.budget !== undefined;
-  const columns = [
-    'Received',
-    'Year before',
-    'Change',
-    ...(isWholeYear ? [] : ['Fiscal year to date']),
-    ...(hasBudget ? ['Budget to date', 'Difference'] : []),
-  ];
-  const toCells = ({ received, before, toDate, budget }: Omit<FundRow, 'name'>): string[] => [
-    format(received, 'money'),
-    format(before, 'money'),
-    sign(subtract(received, before), 'money'),
-    ...(isWholeYear ? [] : [format(toDate, 'money')]),
-    ...(hasBudget ? [budget === undefined ? 'none' : format(budget, 'money'), sign(subtract(toDate, budget ?? '0.00'), 'money')] : []),
-  ];
-  const { received, before, toDate, budget } = figures;
-  return (
-    <div className="board-frame" tabIndex={0} role="region" aria-label="By fund">
-      <table className="board-funds">
-        <caption>By fund, without pending{currency === null ? '' : `, in ${currency}`}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Fund</th>
-            {columns.map((title) => (
-              <th key={title} scope="col" className="money">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {funds.map((fund, place) => (
-            <tr key={place}>
-              <th scope="row">
-                <span className="board-name">{fund.name}</span>
-              </th>
-              {toCells(fund).map((text, at) => (
-                <td key={columns[at]} className="money">
-                  {text}
-                </td>
-              ))}
-            </tr>
-          ))}
-          <tr className="board-total">
-            <th scope="row">Total</th>
-            {toCells({ received, before, toDate, budget: budget?.toDate }).map((text, at) => (
-              <td key={columns[at]} className="money">
-                {text}
-              </td>
-            ))}
-          </tr>
-        </tbody>
-      </table>
-    </div>
-  );
-}

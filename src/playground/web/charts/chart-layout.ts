@@ -25,7 +25,7 @@ export interface ChartLayout {
   readonly width: number;
   readonly height: number;
   readonly shapes: readonly Shape[];
-  /** The places from the top at which a row begins. */
+  /** The places from the top at which a page of paper may begin: those of the rows, and in a row of very many bars those of its bars. */
   readonly tops: readonly number[];
 }
 
@@ -57,6 +57,8 @@ const LABEL_PART = 0.4;
 /** A mark that is not zero can be seen and pointed at. */
 const LEAST_MARK = 2;
 const UPRIGHT_HEIGHT = 300;
+/** The most bars of a row that stay on one page. */
+const MAX_BARS_TOGETHER = 30;
 
 /** Places all parts of a chart in a width. A chart of rows is as high as it has rows. */
 export function layOutChart(chart: DrawnChart, width: number, writing: Writing): ChartLayout {
@@ -71,7 +73,7 @@ export function layOutChart(chart: DrawnChart, width: number, writing: Writing):
   };
 }
 
-/** Divides a layout into parts that are at most so high, each of whole rows. A row that is higher is a part of its own. */
+/** Divides a layout into parts that are at most so high, each of whole rows, or of whole bars of a row that has very many. */
 export function divideLayout({ height, tops }: ChartLayout, most: number): ChartPart[] {
   const starts = tops.slice(1).reduce((found, top, at) => ((tops[at + 2] ?? height) - found.at(-1)! > most ? [...found, top] : found), [0]);
   return starts.map((top, at) => ({ top, height: (starts[at + 1] ?? height) - top }));
@@ -132,11 +134,13 @@ function layOutRows(chart: DrawnChart, width: number, measure: Measure): PlacedR
   const tops: number[] = [];
   let y = 0;
   chart.rows.forEach(({ bars }, at) => {
+    const isDivisible = bars.length > MAX_BARS_TOGETHER;
     tops.push(y);
     const label = fit(labels[at]!, isNarrow ? width : labelWidth, measure);
     shapes.push({ kind: 'text', x: isNarrow ? 0 : labelWidth, y: y + BAR - 3, text: label, anchor: isNarrow ? 'start' : 'end' });
     if (isNarrow) y += LINE;
-    for (const bar of bars) {
+    for (const [place, bar] of bars.entries()) {
+      if (isDivisible && place > 0) tops.push(y);
       shapes.push(...layOutBar(bar, y, toX, zero));
       y += BAR_STEP;
     }

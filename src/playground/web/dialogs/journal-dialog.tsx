@@ -166,7 +166,7 @@ function Journal({ provision, startDate, endDate, asOf, timeZone, mayChange, onD
             <option value={-1}>All deposits{listed.length > 0 && ' (books everything again)'}</option>
             {listed.map((journal, at) => (
               <option key={keyOf(journal)} value={at}>
-                What changed since the journal of {format(journal.startedAt, 'instant', timeZone)}, {toRange(journal)} (change{' '}
+                What changed since the journal of {format(journal.startedAt, 'instant', timeZone)}, {toRange(journal)} (version{' '}
                 {format(journal.version, 'count')})
               </option>
             ))}

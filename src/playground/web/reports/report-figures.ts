@@ -87,7 +87,8 @@ export function findBridge(data: unknown): ChangeBridge | undefined {
 
 /**
  * The totals of all rows by the ids of the columns. A column whose rows do not add up has none: the gateway's total, which counts each gift
- * once, would pass for their sum. Gifts and deposits are no money, and have their number, each once. A sum of which a part is unknown says how many values it lacks.
+ * once, would pass for their sum. Gifts and deposits are no money, and have their number, each once. A sum of which a part is unknown says
+ * how many values it lacks.
  */
 export function toTotals(figures: ReportFigures, columns: readonly TableColumn[]): GivenTotals {
   const totals: Record<string, Cell | ColumnSum> = {};

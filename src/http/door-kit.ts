@@ -5,7 +5,7 @@ import type { AccessProvision } from '../data/access/access-store';
 import { numberOf, type VersionStamp } from '../data/postgres/version-stamp';
 import { RequestEntities } from '../domain/reports/entity-service';
 import { SealedPlaces } from '../domain/paging/sealed-places';
-import { LEAST_VERSION, assertNewEnough, parseLeastVersion } from '../domain/books/least-version';
+import { LEAST_VERSION, assertNewEnough } from '../domain/books/least-version';
 import type { AppError } from '../errors';
 import { LineCount, type RequestContext } from '../resolvers/request/request-context';
 import type { Services } from '../services';
@@ -22,7 +22,7 @@ import type { ReaderPace } from './row-sender';
 export interface DoorKit {
   /**
    * Opens the context of a request without reading anything. The caller must close its books. With `isHeld`, the request reads everything
-   * from one snapshot; with `isPrimary`, it reads no replica. Throws INVALID_PARAMETERS for a least version that is no number.
+   * from one snapshot; with `isPrimary`, it reads no replica.
    */
   readonly openRequest: (request: Request, response: Response, isHeld?: boolean, isPrimary?: boolean) => RequestContext;
   readonly createErrorHandler: (format?: ErrorFormat) => ErrorRequestHandler;
@@ -38,7 +38,7 @@ export interface DoorKit {
  */
 export function setDataVersion(response: Response, context: RequestContext, state?: VersionStamp): void {
   const version = context.books.version;
-  if (version !== undefined) assertNewEnough(version, context.access.leastVersion);
+  if (version !== undefined) assertNewEnough(version, context.access.readLeastVersion());
   nameDataVersion(response, context, state);
 }
 
@@ -74,12 +74,11 @@ export function createDoorKit(config: Config, log: Logger, { access, accessWatch
   return {
     audit: new RequestAudit(audit),
     openRequest: (request, response, isHeld = false, isPrimary = false) => {
-      const leastVersion = parseLeastVersion(request.get(LEAST_VERSION));
       const left = new AbortController();
       const record = recordOf(response);
       const { id, receivedAt, times } = record;
       const credentials = readCredentials(request, linkCallerOf(response), FORMS[record.door] ?? 'all');
-      const requestAccess = access.open(credentials, times, leastVersion, (row) => {
+      const requestAccess = access.open(credentials, times, request.get(LEAST_VERSION), (row) => {
         setProvisionExpiry(response, row.provision);
         if (record.door === 'v2') setDeprecation(response, row.organization, config);
       });

@@ -63,6 +63,8 @@ export class HttpServer {
       request.url = toOriginForm(request.url ?? '/');
       app(request, response);
     });
+    // Node would answer an expectation that it does not know by itself. A server may pass it by (RFC 9110 section 10.1.1).
+    this.server.on('checkExpectation', (request, response) => this.server.emit('request', request, response));
     this.server.on('clientError', answerClientError);
   }
 

@@ -91,11 +91,14 @@ describe('a caller who names no number', () => {
     ['/export/deposit-details.csv?start_date=2024-01-01&end_date=2024-12-31', `Invalid parameter(s): ${NO_NUMBER}`],
     ['/export/receipts/none', `Invalid parameter(s): ${NO_NUMBER}`],
     ['/reports/all.csv', `Invalid parameter(s): ${NO_NUMBER}`],
-  ])('is refused at %s, with a provision and without one', async (path, error) => {
-    for (const credentials of [{ Provision: organization.apiProvision }, {}] as Record<string, string>[]) {
+  ])('is refused at %s, once the access is checked', async (path, error) => {
+    const ask = async (credentials: Record<string, string>): Promise<unknown> => {
       const response = await fetch(gateway.url + path, { headers: { ...credentials, 'X-Min-Data-Version': '-1' } });
-      expect([response.status, await response.json()]).toEqual([422, { errors: [{ error, status: 422 }] }]);
-    }
+      return [response.status, await response.json()];
+    };
+    expect(await ask({ Provision: organization.apiProvision })).toEqual([422, { errors: [{ error, status: 422 }] }]);
+    expect(await ask({})).toEqual([422, { errors: [{ error: 'Provision header missing', status: 422 }] }]);
+    expect(await ask({ Provision: 'none' })).toEqual([422, { errors: [{ error: 'Invalid provision', status: 422 }] }]);
   });
 
   test('is refused a query without a session', async () => {

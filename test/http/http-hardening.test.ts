@@ -96,6 +96,11 @@ describe('a request that is no proper HTTP', () => {
     expect(parseAnswer(await exchange(gateway.url, bytes)).status).toBe(200);
   });
 
+  test('is taken with an expectation that nobody knows', async () => {
+    const bytes = get(`${host}Expect: x\r\nProvision: ${organization.apiProvision}\r\n`);
+    expect(parseAnswer(await exchange(gateway.url, bytes)).status).toBe(200);
+  });
+
   test.each([
     ['an empty host', `GET ${SYSTEM} HTTP/1.1\r\nConnection: close\r\nHost:\r\n`],
     ['HTTP/1.0 without a host', `GET ${SYSTEM} HTTP/1.0\r\n`],

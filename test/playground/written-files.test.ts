@@ -20,7 +20,7 @@ const rows: readonly Row[] = [
   ['2026-01-31', 'General "Fund"', 52, '10543.25', '12.5', '2026-01-31T18:00:00.000Z', true],
   ['2024-02-29', ' =Wells & <Water>\nÉcole ', 0, '-5.00', '-100', null, false],
   [null, '', null, null, null, null, null],
-  ['2026-03-29', '-x_x0041_', 1234567, '1234567890123.45', '0.1', null, null],
+  ['2026-03-29', '-x_x0041_\r\n\r', 1234567, '1234567890123.45', '0.1', null, null],
   ['1899-12-31', null, 1, '12345678901234567.89', null, null, null],
 ];
 
@@ -67,7 +67,7 @@ test('a spreadsheet has amounts, counts and dates as numbers, and what a number 
     },
     { A: date('2024-02-29'), B: ' =Wells & <Water>\nÉcole ', C: count(0), D: money(-5), E: percent(-1), G: false },
     { B: '' },
-    { A: date('2026-03-29'), B: '-x_x0041_', C: count(1234567), D: money(1234567890123.45), E: percent(0.001) },
+    { A: date('2026-03-29'), B: '-x_x0041_\r\n\r', C: count(1234567), D: money(1234567890123.45), E: percent(0.001) },
     { A: '1899-12-31', C: count(1), D: '12345678901234567.89' },
   ]);
 });

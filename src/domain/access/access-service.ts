@@ -5,7 +5,7 @@ import { RequestTimes } from '../../data/postgres/request-times';
 import type { VersionStamp } from '../../data/postgres/version-stamp';
 import { AppError } from '../../errors';
 import type { Credentials } from './credentials';
-import { assertNewEnough } from '../books/least-version';
+import { assertNewEnough, parseLeastVersion } from '../books/least-version';
 import { AGENT_PRIVILEGE, AUDIT_PRIVILEGE, CLOSE_PRIVILEGE, REPORT_PRIVILEGE, isSecret, type Privilege } from '../../values/privileges';
 import { RequestCaller, type AccessParts, type SessionAccess, type SystemAccess } from './request-caller';
 
@@ -28,15 +28,15 @@ const LOOK_MS = 500;
 export class AccessService {
   constructor(private readonly parts: AccessParts) {}
 
-  /** Opens the checks of one request, which may ask for a least version of the books. They ask the database at most once. */
-  open(credentials: Credentials, times = new RequestTimes(), leastVersion = 0, onProvision?: (row: AccessRow) => void): RequestAccess {
+  /** Opens the checks of one request, which may ask for a least version of the books by a header. They ask the database at most once. */
+  open(credentials: Credentials, times = new RequestTimes(), leastVersion?: string, onProvision?: (row: AccessRow) => void): RequestAccess {
     return new RequestAccess(new RequestCaller(credentials, this.parts, times, onProvision), leastVersion);
   }
 }
 
 /**
  * The rights of one request. Every door checks them in the same order: the caller, the privilege, the version of the books. Parameters are
- * checked after them, and a malformed header of the least version before them.
+ * checked after them.
  */
 export class RequestAccess {
   private member: MemberAccess | undefined;
@@ -47,9 +47,16 @@ export class RequestAccess {
 
   constructor(
     readonly caller: RequestCaller,
-    /** The number of the oldest version of the books that the request may be answered from, or make a change beside. */
-    readonly leastVersion = 0,
+    private readonly leastVersion?: string,
   ) {}
+
+  /**
+   * The number of the oldest version of the books that the request may be answered from, or make a change beside. Throws INVALID_PARAMETERS
+   * where the caller has written no number, which strangers must not learn.
+   */
+  readLeastVersion(): number {
+    return parseLeastVersion(this.leastVersion);
+  }
 
   /** The organization and the version of its books when the access was checked; undefined for callers who may read nothing. */
   get bookState(): BookState | undefined {
@@ -173,7 +180,7 @@ export class RequestAccess {
     try {
       const { row, access } = await this.checkMember();
       const { dataVersion: version } = row.organization;
-      assertNewEnough(version, this.leastVersion);
+      assertNewEnough(version, this.readLeastVersion());
       return { access, version };
     } catch (error) {
       if (error instanceof AppError) return undefined;
@@ -233,7 +240,7 @@ export class RequestAccess {
   /** Notes the version of the books. Throws INVALID_PARAMETERS when it is older than asked for, before anything is read or changed. */
   private assertVersion(row: AccessRow): void {
     this.noteVersion(row);
-    assertNewEnough(row.organization.dataVersion, this.leastVersion);
+    assertNewEnough(row.organization.dataVersion, this.readLeastVersion());
   }
 
   private noteVersion({ organization: { id, dataVersion } }: AccessRow): void {

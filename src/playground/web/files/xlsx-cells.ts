@@ -30,6 +30,8 @@ const MAX_TEXT = 32_767;
 const CUT = '… (cut: a cell holds no more)';
 /** Excel reads this form as the code of a character. */
 const CHARACTER_CODE = /_(?=x[0-9A-Fa-f]{4}_)/g;
+/** A parser of XML would turn the character itself into a line feed. */
+const CARRIAGE_RETURN = '_x000D_';
 
 /** Converts a value to the number that its cell holds; undefined for one that is text, or that a number does not hold exactly. */
 export function toCellNumber(value: Cell, kind: ColumnKind, timeZone?: string): number | undefined {
@@ -79,5 +81,5 @@ export function writeCell(
 /** Makes a text safe for a cell: it is cut where it is too long, and escaped for XML and for Excel. */
 function toTextContent(text: string): string {
   const cut = text.length > MAX_TEXT ? text.slice(0, MAX_TEXT - CUT.length) + CUT : text;
-  return sanitizeTextContent(cut).replace(CHARACTER_CODE, '_x005F_');
+  return sanitizeTextContent(cut).replace(CHARACTER_CODE, '_x005F_').replaceAll('\r', CARRIAGE_RETURN);
 }

@@ -58,6 +58,26 @@ describe('a user', () => {
     expect(await attempt(organization, '198.51.100.8')).toBe('TOO_MANY_LOGIN_ATTEMPTS');
   });
 
+  test('logs in many times at once with the right password, which uses up nothing', async () => {
+    const organization = await createOrganization(gateway.services);
+    for (const address of [OFFICE, OFFICE, '198.51.100.8']) {
+      const codes = await Promise.all(Array.from({ length: 25 }, () => attempt(organization, address)));
+      expect(codes).toEqual(Array(25).fill(undefined));
+    }
+    for (const code of ['LOGIN_FAILED', 'LOGIN_FAILED', 'TOO_MANY_LOGIN_ATTEMPTS']) expect(await fail(organization, OFFICE)).toBe(code);
+  });
+
+  test('is guarded against guesses at once, which are tried no more often, and the refused ones count as nothing', async () => {
+    const organization = await createOrganization(gateway.services);
+    for (const tried of [2, 0]) {
+      const codes = await Promise.all(Array.from({ length: 25 }, () => fail(organization, OFFICE)));
+      expect(codes.filter((code) => code === 'LOGIN_FAILED').length).toBe(tried);
+      expect(codes.filter((code) => code === 'TOO_MANY_LOGIN_ATTEMPTS').length).toBe(25 - tried);
+    }
+    const { rows } = await gateway.database.client.query('SELECT max(points) FROM login_attempt WHERE key LIKE $1', ['user-address:%']);
+    expect(rows).toEqual([{ max: 2 }]);
+  });
+
   test('is known again in the same IPv6 network, and guessers of one are counted together', async () => {
     const organization = await createOrganization(gateway.services);
     expect(await attempt(organization, '2001:db8:1:2::1')).toBeUndefined();

@@ -36,20 +36,21 @@ export class LoginLimit {
     private readonly database: Database,
   ) {}
 
-  /** Counts an attempt. Throws TOO_MANY_LOGIN_ATTEMPTS when the key has used up its attempts of the last 15 minutes. */
-  async count(key: string): Promise<void> {
+  /** Counts an attempt. Returns TOO_MANY_LOGIN_ATTEMPTS when the key had used up its attempts of the last 15 minutes before. */
+  async count(key: string): Promise<AppError | undefined> {
     try {
       await this.limiter.consume(key);
+      return undefined;
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      throw toRefusal(refusal);
+      return toRefusal(refusal);
     }
   }
 
-  /** Counts nothing. Throws TOO_MANY_LOGIN_ATTEMPTS when the key has used up its attempts of the last 15 minutes. */
-  async assertLeft(key: string): Promise<void> {
+  /** Counts nothing. Returns TOO_MANY_LOGIN_ATTEMPTS when the key has used up its attempts of the last 15 minutes. */
+  async findRefusal(key: string): Promise<AppError | undefined> {
     const counted = await this.limiter.get(key);
-    if (counted && counted.consumedPoints >= this.limiter.points) throw toRefusal(counted);
+    return counted && counted.consumedPoints >= this.limiter.points ? toRefusal(counted) : undefined;
   }
 
   async takeBack(key: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { KnownAddressStore } from '../../data/access/known-address-store';
 import type { LoginAttemptStore, LoginLimit } from '../../data/access/login-attempt-store';
+import type { AppError } from '../../errors';
 import { subscriberOf } from '../../values/addresses';
 
 /** A user name, which may not exist, and the address from which somebody tries it. */
@@ -10,76 +11,131 @@ export interface LoginCaller {
   readonly address: string;
 }
 
-/** A login that may be tried. It counts as failed until `succeed` is called. */
-export interface LoginAttempt {
-  succeed(userId: number): Promise<void>;
+/** A limit that an attempt counts against. */
+interface Count {
+  readonly limit: LoginLimit;
+  readonly key: string;
+  /** False for a limit that a known address passes by. */
+  readonly refuses: boolean;
+}
+
+/** The attempts of an address that are under way, and those that wait for their outcome. */
+interface Attempts {
+  count: number;
+  /** The number of right passwords, each of which has given its counts back. */
+  right: number;
+  readonly waiting: (() => void)[];
+}
+
+async function takeBack(counts: readonly Count[]): Promise<void> {
+  for (const { limit, key } of counts) await limit.takeBack(key);
 }
 
 /** The limits of a user and of an address allow this many times the attempts of a user at one address. */
 const SHARED_FACTOR = 10;
 
 /**
- * Limits the guessing of passwords without a way for guessers to shut users out. A user at a known address, one that the user has logged in
- * from, has a limit that nobody at another address can use up. Attempts from other addresses count against three limits: of the user at
- * that address, of the address within the organization, and of the user.
+ * Limits the guessing of passwords without a way for guessers to shut users out. Attempts count against three limits: of the user at that
+ * address, of the address within the organization, and of the user. At a known address, one that the user has logged in from, only the
+ * first limit refuses, which nobody at another address can use up. Both kinds of address take the same statements, so that the time tells
+ * nobody which users have logged in where.
  */
 export class LoginGuard {
-  private readonly known: LoginLimit;
   private readonly userAtAddress: LoginLimit;
   private readonly address: LoginLimit;
   private readonly user: LoginLimit;
+  /** The attempts under way in this process, by the key of their address. */
+  private readonly underWay = new Map<string, Attempts>();
 
   constructor(
     private readonly addresses: KnownAddressStore,
     attempts: LoginAttemptStore,
     loginAttempts: number,
   ) {
-    this.known = attempts.limit('known-address', loginAttempts);
     this.userAtAddress = attempts.limit('user-address', loginAttempts);
     this.address = attempts.limit('organization-address', loginAttempts * SHARED_FACTOR);
     this.user = attempts.limit('user', loginAttempts * SHARED_FACTOR);
   }
 
   /**
-   * Counts an attempt before the password is checked, so that many attempts at once gain nothing. Throws TOO_MANY_LOGIN_ATTEMPTS when a
-   * limit is used up.
+   * Checks a password, where the limits allow it. An attempt counts as failed from before the check until it has found the user, so that
+   * many attempts at once gain nothing. One that is refused waits for the attempts of its address that are under way: right passwords give
+   * their counts back. Throws TOO_MANY_LOGIN_ATTEMPTS when a limit is used up.
    */
-  async startAttempt(caller: LoginCaller): Promise<LoginAttempt> {
+  async check<User extends { readonly id: number }>(
+    caller: LoginCaller,
+    findUser: () => Promise<User | undefined>,
+  ): Promise<User | undefined> {
     const { organizationId, username } = caller;
     const keys = toKeys(caller);
     // No user name holds a NUL, and PostgreSQL's text cannot hold one.
     const isKnown = !username.includes('\0') && (await this.addresses.isKnown(organizationId, username, keys.addressHash));
-    const counted = isKnown
-      ? [{ limit: this.known, key: keys.userAtAddress }]
-      : [
-          { limit: this.userAtAddress, key: keys.userAtAddress },
-          { limit: this.address, key: keys.address },
-          { limit: this.user, key: keys.user },
-        ];
     // The count of a user at an address comes before that of the address, so that a client that tries one user again and again does not use
-    // up the address. Without this check, each name that a locked-out address invents would get a count.
-    if (!isKnown) await this.address.assertLeft(keys.address);
-    for (const { limit, key } of counted) await limit.count(key);
-    return {
-      succeed: async (userId) => {
-        for (const { limit, key } of counted) await limit.takeBack(key);
-        await this.addresses.remember(organizationId, userId, keys.addressHash);
-      },
-    };
+    // up the address.
+    const counts = [
+      { limit: this.userAtAddress, key: keys.userAtAddress, refuses: true },
+      { limit: this.address, key: keys.address, refuses: !isKnown },
+      { limit: this.user, key: keys.user, refuses: !isKnown },
+    ];
+    for (;;) {
+      const attempts = this.underWay.get(keys.address) ?? { count: 0, right: 0, waiting: [] };
+      const { right } = attempts;
+      attempts.count++;
+      this.underWay.set(keys.address, attempts);
+      let user: User | undefined;
+      let refusal: AppError | undefined;
+      try {
+        refusal = await this.findRefusal(counts, keys);
+        user = refusal ? undefined : await findUser();
+        if (user) {
+          await takeBack(counts);
+          attempts.right++;
+          await this.addresses.remember(organizationId, user.id, keys.addressHash);
+        }
+      } finally {
+        attempts.count--;
+        if (attempts.count === 0) this.underWay.delete(keys.address);
+        for (const wake of attempts.waiting.splice(0, attempts.count === 0 ? attempts.waiting.length : Number(user !== undefined))) wake();
+      }
+      if (!refusal) return user;
+      if (attempts.count > 0) await new Promise<void>((wake) => attempts.waiting.push(wake));
+      if (attempts.right === right) throw refusal;
+    }
+  }
+
+  /** Counts an attempt, unless a limit refuses it. */
+  private async findRefusal(counts: readonly Count[], keys: LoginKeys): Promise<AppError | undefined> {
+    // Without this look, each name that a locked-out address invents would get a count.
+    const left = await this.address.findRefusal(keys.address);
+    if (left && counts.some(({ limit, refuses }) => limit === this.address && refuses)) return left;
+    for (const [place, { limit, key, refuses }] of counts.entries()) {
+      const refusal = await limit.count(key);
+      if (!refusal || !refuses) continue;
+      await takeBack(counts.slice(0, place + 1));
+      return refusal;
+    }
+    return undefined;
   }
 
   /** Forgets the failures that count against a user. An address that is given becomes known, so others cannot shut the user out there. */
   async unlock(user: { organizationId: number; id: number; username: string }, address: string | undefined): Promise<void> {
     const keys = toKeys({ ...user, address: address ?? '' });
-    for (const limit of [this.known, this.userAtAddress, this.user]) await limit.clear(keys.user);
+    for (const limit of [this.userAtAddress, this.user]) await limit.clear(keys.user);
     if (address === undefined) return;
     await this.address.clear(keys.address);
     await this.addresses.remember(user.organizationId, user.id, keys.addressHash);
   }
 }
 
+interface LoginKeys {
+  readonly user: string;
+  readonly addressHash: Buffer;
+  readonly userAtAddress: string;
+  readonly address: string;
+}
+
 /** The keys of the counters. They are hashes, so that the counters hold no personal data. All keys of a user begin with `user`. */
-function toKeys({ organizationId, username, address }: LoginCaller) {
+function toKeys({ organizationId, username, address }: LoginCaller): LoginKeys {
   const network = subscriberOf(address);
   const user = digest(`${organizationId} ${username}`).toString('base64url');
   const addressHash = digest(`${organizationId} ${username} ${network}`);

@@ -57,25 +57,28 @@ export class SessionService {
     const operation = toOperation('login', request.address);
     // No user name holds a NUL, and PostgreSQL's text cannot hold one.
     const findUser = async () => (request.username.includes('\0') ? null : this.users.find(organizationId, request.username));
-    const attempt = await this.guard
-      .startAttempt({ organizationId, username: request.username, address: request.address })
+    let caller = { ...request.caller, username: null as string | null };
+    const fail = async (): Promise<never> => {
+      await this.audit.noteOften(caller, operation, { kind: 'login_failed' });
+      throw new AppError('LOGIN_FAILED');
+    };
+    const check = async () => {
+      const found = await findUser();
+      caller = { ...caller, username: found?.username ?? null };
+      if (!(await isPassword(request.password, found?.passwordHash)) || !found || found.disabledAt) return undefined;
+      await this.audit.record(caller, operation, { kind: 'login' });
+      return found;
+    };
+    const user = await this.guard
+      .check({ organizationId, username: request.username, address: request.address }, check)
       .catch(async (refusal: unknown) => {
+        if (!(refusal instanceof AppError) || refusal.code !== 'TOO_MANY_LOGIN_ATTEMPTS') throw refusal;
         const username = (await findUser())?.username ?? null;
         const lockout = toOperation('login', subscriberOf(request.address));
         await this.audit.noteOften({ ...request.caller, username }, lockout, { kind: 'lockout' });
         throw refusal;
       });
-
-    const user = await findUser();
-    const caller = { ...request.caller, username: user?.username ?? null };
-    const fail = async (): Promise<never> => {
-      await this.audit.noteOften(caller, operation, { kind: 'login_failed' });
-      throw new AppError('LOGIN_FAILED');
-    };
-    if (!(await isPassword(request.password, user?.passwordHash)) || !user || user.disabledAt) return fail();
-    await this.audit.record(caller, operation, { kind: 'login' });
-    // The password was right, whatever comes of the session.
-    await attempt.succeed(user.id);
+    if (!user) return fail();
 
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const now = Date.now();

@@ -2,6 +2,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from '../config';
 import { AppError, InputError } from '../errors';
+import { withoutPort } from '../values/addresses';
 import { allowOrigins } from './cross-origin';
 import { parseQueryString, QueryFault, type Parameters } from './query-string';
 import { logRequests, warnOfProxies, type RequestWatch } from './request-log';
@@ -19,6 +20,7 @@ export function createExpressApp(config: Config, log: Logger, watch: RequestWatc
   app.set('trust proxy', config.TRUST_PROXY);
   app.disable('x-powered-by');
 
+  app.use(readForwarded);
   app.use(logRequests(log, watch));
   app.use(warnOfProxies(log));
   app.use(setSecurityHeaders());
@@ -26,6 +28,13 @@ export function createExpressApp(config: Config, log: Logger, watch: RequestWatc
   app.use(refuseAmbiguousHeaders);
   return app;
 }
+
+/** Some proxies write a port behind each address, which is another one for each connection and would make each a caller of its own. */
+const readForwarded: RequestHandler = ({ headers }, _response, next) => {
+  const forwarded = headers['x-forwarded-for'];
+  if (typeof forwarded === 'string') headers['x-forwarded-for'] = forwarded.split(',').map(withoutPort).join(',');
+  next();
+};
 
 /**
  * The parameters of an address. Express asks for them each time that a door reads `request.query`, so that a door that reads them after its

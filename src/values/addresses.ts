@@ -54,6 +54,9 @@ const PRIVATE_NETWORKS = {
   6: ['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
 } as const;
 
+/** The address in a text such as `198.51.100.7:50123` or `[2001:db8::1]:50123`; any other text as it is. */
+export const withoutPort = (text: string): string => text.trim().replace(/^(?:\[(.*)\]|([0-9.]+))(?::[0-9]*)?$/, '$1$2');
+
 /** True for an IP address. */
 export const isIpAddress = (text: string): boolean => isIP(text) !== 0;
 

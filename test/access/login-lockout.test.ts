@@ -87,6 +87,20 @@ describe('a user', () => {
     expect(await fail(organization, '2001:db8:1:2::2')).toBe('TOO_MANY_LOGIN_ATTEMPTS');
   });
 
+  test('is one caller behind a proxy that writes ports behind addresses', async () => {
+    const organization = await createOrganization(gateway.services);
+    await gateway.services.provisions.changeGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });
+    for (const [first, ...others] of [
+      ['192.0.2.77:50001', '192.0.2.77:50002', '10.0.0.1:1, 192.0.2.77:50003', '192.0.2.77'],
+      ['[2001:db8:7::1]:50001', '[2001:db8:7::2]:50002', '[2001:db8:7::1]', '2001:db8:7::1'],
+    ] as const) {
+      for (const address of [first, others[0]]) expect(await fail(organization, address)).toBe('LOGIN_FAILED');
+      for (const address of others) expect(await fail(organization, address)).toBe('TOO_MANY_LOGIN_ATTEMPTS');
+    }
+    const records = await readAudit(gateway, organization, '{ kinds: [LOGIN_FAILED] }');
+    expect(records.map(({ address }) => address)).toEqual(['192.0.2.77', '2001:db8:7::1', '2001:db8:7::2']);
+  });
+
   test('is locked out for an IPv6 network with one row of the audit, whichever of its addresses guessers take', async () => {
     const organization = await createOrganization(gateway.services);
     await gateway.services.provisions.changeGrants(organization.apiProvision, { verb: 'grant', privileges: ['audit_records'] });

@@ -4,14 +4,20 @@ export interface Asking {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** The address of the client, one of this machine. */
+  readonly from?: string;
   /** Aborts when the client leaves, with or without its answer. */
   readonly signal?: AbortSignal;
 }
 
 /** Sends a request on a connection of its own, with no header but those given. Resolves when the answer begins, before its body is read. */
-export function ask(url: string, { method = 'GET', headers, body, signal }: Asking = {}): Promise<IncomingMessage> {
+export function ask(url: string, { method = 'GET', headers, body, from, signal }: Asking = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    request(url, { method, headers: { ...headers }, agent: false, ...(signal && { signal }) }, resolve)
+    request(
+      url,
+      { method, headers: { ...headers }, agent: false, ...(from !== undefined && { localAddress: from }), ...(signal && { signal }) },
+      resolve,
+    )
       .on('error', reject)
       .end(body);
   });

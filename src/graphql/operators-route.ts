@@ -5,6 +5,7 @@ import { createHandler } from 'graphql-http/lib/use/express';
 import { AppError, describeError, OperatorError, toAppError } from '../errors';
 import { readOperation } from '../http/operation-request';
 import { enterDoor, recordOf } from '../http/request-record';
+import { withoutSecrets } from './answers/error-format';
 
 /** graphql-js gives a fault of the syntax no mark but its text. */
 const SYNTAX_ERROR = /^Syntax Error:/;
@@ -51,7 +52,7 @@ function toFault(error: Error, response: Response, onInternalError: OperatorsRou
   const record = recordOf(response);
   const { nodes, path, originalError } = error instanceof GraphQLError ? error : new GraphQLError(error.message);
   const [code, message] = describeFault(error, originalError);
-  if (originalError && !(originalError instanceof OperatorError)) {
+  if (originalError && !(originalError instanceof OperatorError || originalError instanceof GraphQLError)) {
     const appError = toAppError(originalError);
     if (appError.cause !== undefined) onInternalError(appError, record.id);
   }
@@ -59,10 +60,15 @@ function toFault(error: Error, response: Response, onInternalError: OperatorsRou
   return new GraphQLError(message, { nodes, path, extensions: { code, requestId: record.id } });
 }
 
-/** The code and the text of a fault. An error that graphql-js itself has found has no original, and graphql-http's are plain. */
+/**
+ * The code and the text of a fault. An error that graphql-js itself has found has no original, or that of a scalar, and graphql-http's are
+ * plain.
+ */
 function describeFault(error: Error, originalError: Error | undefined): readonly [code: string, message: string] {
   if (!(error instanceof GraphQLError)) return ['BAD_REQUEST', error.message];
-  if (!originalError) return [SYNTAX_ERROR.test(error.message) ? 'GRAPHQL_PARSE_FAILED' : 'GRAPHQL_VALIDATION_FAILED', error.message];
+  const message = withoutSecrets(error.message);
+  if (!originalError) return [SYNTAX_ERROR.test(message) ? 'GRAPHQL_PARSE_FAILED' : 'GRAPHQL_VALIDATION_FAILED', message];
+  if (originalError instanceof GraphQLError) return ['BAD_USER_INPUT', message];
   if (originalError instanceof OperatorError) return ['BAD_USER_INPUT', originalError.message];
   const appError = toAppError(originalError);
   return [appError.code, describeError(appError)];

@@ -74,6 +74,42 @@ describe('a login', () => {
     ]);
   });
 
+  const BY_INPUT = 'mutation ($i: LoginInput!) { login(input: $i) { viewer { username } } }';
+  const BY_PARTS = 'mutation ($p: String!) { login(input: { username: "ada", password: $p }) { viewer { username } } }';
+  const SECRET = 'hunter2; Field "x';
+  const QUOTED = JSON.stringify(SECRET);
+  test.each<[string, string, object, string]>([
+    [
+      'with another field',
+      BY_INPUT,
+      { i: { username: 'ada', password: SECRET, foo: 1 } },
+      'Field "foo" is not defined by type "LoginInput".',
+    ],
+    ['without a name', BY_INPUT, { i: { password: SECRET } }, 'Field "username" of required type "String!" was not provided.'],
+    ['by a field of an odd name', BY_INPUT, { i: { username: 'ada', password: SECRET, 'a"b': 1 } }, 'got an invalid value'],
+    ['by a text alone', BY_INPUT, { i: SECRET }, 'Expected type "LoginInput" to be an object.'],
+    ['with a list as the password', BY_INPUT, { i: { username: 'ada', password: [SECRET] } }, 'String cannot represent a non string value'],
+    ['with a list in a variable', BY_PARTS, { p: [SECRET] }, 'String cannot represent a non string value'],
+    ['with an object in a variable', BY_PARTS, { p: { hunter2: 1 } }, 'String cannot represent a non string value'],
+    [
+      'with a list in its text',
+      BY_PARTS.replace('password: $p', `password: [${QUOTED}]`),
+      { p: '' },
+      'String cannot represent a non string',
+    ],
+    ['by a text in its text', `mutation { login(input: ${QUOTED}) { viewer { username } } }`, {}, 'Expected value of type "LoginInput!"'],
+    [
+      'without a comma and a name',
+      `mutation { login(input: { username: ${QUOTED} ${QUOTED} }) { viewer { username } } }`,
+      {},
+      'Syntax Error',
+    ],
+  ])('%s is refused without the password in the message', async (_title, query, variables, reason) => {
+    const { body } = await graphql(gateway.url, query, { provision: organization.webProvision, variables });
+    expect(body.errors?.[0]!.message).toContain(reason);
+    expect(JSON.stringify(body)).not.toContain('hunter2');
+  });
+
   test('of a disabled user fails like any other', async () => {
     const own = await createOrganization(gateway.services);
     await gateway.services.users.disable(own.name, 'ada');

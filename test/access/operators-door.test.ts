@@ -148,6 +148,19 @@ describe('an operator', () => {
     expect(await login(gateway.url, organization.webProvision)).toMatch(/=/);
   });
 
+  test.each([
+    ['mutation ($p: String!) { createUser(organization: "x", username: "x", password: $p) { username } }', { p: ['hunter2'] }],
+    ['mutation ($p: String!) { createUser(organization: "x", username: "x", password: $p) { username } }', { p: 7 }],
+    ['query ($d: Int!) { usage(days: $d) { path } }', { d: 'many' }],
+    ['mutation { disableUser(organization: "x", username: "a\\u0000b") { username } }', {}],
+  ])('is told of a wrong value by %s %j, and the log is not', async (query, variables) => {
+    const before = gateway.logLines.length;
+    const { body } = await send(query.replaceAll('"x"', JSON.stringify(organization.name)), variables);
+    expect(body.errors?.map(({ extensions }) => extensions.code)).toEqual([expect.stringMatching(/^(BAD_USER_INPUT|INVALID_PARAMETERS)$/)]);
+    expect(JSON.stringify(body)).not.toContain('hunter2');
+    expect(gateway.logLines.slice(before).filter((line) => (JSON.parse(line) as { level: number }).level >= 50)).toEqual([]);
+  });
+
   test('rotates, binds, expires and revokes a provision', async () => {
     const uuid = await gateway.services.provisions.create({ organization: organization.name, kind: 'API', label: '', grants: [] });
     const provision = uuid.slice(0, 8);

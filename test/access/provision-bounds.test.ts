@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
 import type { ProvisionBounds } from '../../src/data/access/provision-store';
 import { REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { readAudit } from '../support/audit-reader';
 import { graphql, login, PASSWORD, v2Line, withGateway } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
+import { until } from '../support/until';
 
 const SYSTEM = '/api/v2/authenticated_test_system';
 const REPORT = '/api/v2/deposit_detail_designation_detail_with_contact_info?start_date=2024-01-01&end_date=2024-12-31';
@@ -62,6 +64,26 @@ describe('a provision', () => {
     expect(await get(REPORT, web, { Cookie })).toEqual(INVALID);
     const { body } = await graphql(gateway.url, '{ viewer { username } }', { provision: web, cookie: Cookie });
     expect(body.errors?.map(({ extensions }) => extensions.code)).toEqual(['INVALID_PROVISION']);
+  });
+
+  test('that is rotated twice at once is good by one of the new UUIDs alone', async () => {
+    const { provisions } = gateway.services;
+    const provision = await create();
+    const holder = new Client({ connectionString: gateway.database.url });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM provision WHERE organization_id = $1 FOR UPDATE', [organization.id]);
+    const rotations = [provisions.rotate(provision, 0), provisions.rotate(provision, 0)];
+    await until(async () => {
+      const { rows } = await gateway.database.client.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows[0]!.count === 2;
+    });
+    await holder.end();
+    const uuids = (await Promise.all(rotations)).map(({ uuid }) => uuid);
+    const statuses = await Promise.all([provision, ...uuids].map(async (uuid) => (await get(SYSTEM, uuid))[0]));
+    expect(statuses.toSorted()).toEqual([200, 422, 422]);
   });
 
   test('that is rotated is good by both of its UUIDs for a while, and its sessions stay', async () => {

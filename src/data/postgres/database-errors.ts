@@ -1,4 +1,5 @@
-import { AppError } from '../../errors';
+import { AppError, InputError } from '../../errors';
+import { findSqlFault, UNKNOWN_CHARACTER } from './sql-fault';
 
 /** SQLSTATE classes and codes (PostgreSQL manual, appendix A) and Prisma's own codes for a connection that failed or was lost. */
 const CONNECTION_STATES = /^(08...|57P0[1235]|53300|28...|3D000|P100[0128]|P1017)$/;
@@ -11,11 +12,12 @@ const CONNECTION_MESSAGES =
 const CERTIFICATE_ERRORS = /^(ERR_TLS_\w+|CERT_\w+|UNABLE_TO_\w+|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|HOSTNAME_MISMATCH)$/;
 
 /**
- * Translates every database error: NO_DATA_SOURCE_CONNECTION when there was no connection, DATA_SOURCE_QUERY_FAILED when the query
- * itself failed. An AppError stays as it is.
+ * Translates every database error: NO_DATA_SOURCE_CONNECTION when there was no connection, INVALID_PARAMETERS for a text that PostgreSQL
+ * cannot hold, DATA_SOURCE_QUERY_FAILED when the query itself failed. An AppError stays as it is.
  */
 export function toDataSourceError(error: unknown): AppError {
   if (error instanceof AppError) return error;
+  if (findSqlFault(error)?.sqlState === UNKNOWN_CHARACTER) return new InputError('a text has a NUL character');
   return isConnectionError(error)
     ? new AppError('NO_DATA_SOURCE_CONNECTION', { cause: error, retryAfterSeconds: 1 })
     : new AppError('DATA_SOURCE_QUERY_FAILED', { cause: error });

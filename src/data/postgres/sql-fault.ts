@@ -7,6 +7,8 @@ export interface SqlFault {
 /** insufficient_privilege and undefined_table (PostgreSQL manual, appendix A). Their messages name objects and hold no values. */
 export const MISSING_GRANT = '42501';
 export const MISSING_TABLE = '42P01';
+/** character_not_in_repertoire: a text has a NUL, which JSON may hold and PostgreSQL's text cannot. */
+export const UNKNOWN_CHARACTER = '22021';
 /** unique_violation: another transaction wrote a row of the same key. The message names the constraint and the detail has the values. */
 export const DUPLICATE_KEY = '23505';
 /** foreign_key_violation: the row that a new one belongs to was deleted. */

@@ -11,6 +11,24 @@ const NULL_ARGUMENT = /^Argument "(\w+)" of non-null type "[\w![\]]+" must not b
 const SUGGESTION = / ?Did you mean .*$/s;
 
 /**
+ * The faults of graphql-js that quote a value which may hold a password: one that is no text, an object that lacks a field, and a value or
+ * a text in the place of another thing.
+ */
+const QUOTED: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(Variable "\$\w+") got invalid value .*; (Field "[^"]*" (?:of required type "[^"]*" was not provided|is not defined by type "[^"]*")\.|Expected type "[^"]*" to be an object\.|String cannot represent a non string value).*$/s,
+    '$1 got an invalid value; $2',
+  ],
+  [/^(Variable "\$\w+") got invalid value .*; Field .*$/s, '$1 got an invalid value'],
+  [/^(String cannot represent a non string value): .*$/s, '$1'],
+  [/^(Expected value of type "\w*Input!?"), found .*$/s, '$1'],
+  [/^(Syntax Error: .*?\b(?:Block)?String) ".*$/s, '$1'],
+];
+
+/** A message of graphql-js without a value that may hold a password. Clients keep messages in consoles and logs. */
+export const withoutSecrets = (message: string): string => QUOTED.reduce((text, [quoted, plain]) => text.replace(quoted, plain), message);
+
+/**
  * Stands for the request's id in the errors of an answer. Apollo formats errors without telling of which request they are, so the id is
  * written when the answer is. The mark is random, so that no text of a caller can match it.
  */
@@ -34,7 +52,7 @@ export function formatError(
     const { code, cost, limit, field, argument, path: variable } = extensions ?? {};
     const size = cost === undefined ? {} : { cost, limit, field };
     const fault = { ...(argument !== undefined && { argument }), ...(variable !== undefined && { path: variable }) };
-    return { message: message.slice(0, MAX_MESSAGE_LENGTH), ...place, extensions: { code, ...fault, ...size, requestId } };
+    return { message: withoutSecrets(message).slice(0, MAX_MESSAGE_LENGTH), ...place, extensions: { code, ...fault, ...size, requestId } };
   }
   const appError = toAppError(error);
   const argument = extensions?.argument ?? appError.argument;

@@ -68,7 +68,7 @@ describe('a provision', () => {
 
   test('that is rotated twice at once is good by one of the new UUIDs alone', async () => {
     const { provisions } = gateway.services;
-    const provision = await create();
+    const provision = await create({});
     const holder = new Client({ connectionString: gateway.database.url });
     await holder.connect();
     await holder.query('BEGIN');

@@ -92,6 +92,50 @@ test('a schedule that is paused while its mail is made sends nothing', async () 
   expect(mails.server.mails).toHaveLength(1);
 });
 
+test('a schedule that goes on mails nothing that waited when it was paused, and the times after it', async () => {
+  const { schedules } = mails.gateway.services;
+  const [schedule, other] = [await mails.schedule(), await mails.schedule({ report: 'gifts', format: 'LINK' })];
+  await schedules.pause(null, other.id);
+  mails.server.fail = () => ({ step: 'message', status: 451 });
+  await mails.advance('1 day');
+  await until(async () => (await mails.logOf(schedule))[0]?.failure === 'the mail server answers 451');
+  await schedules.pause(null, schedule.id);
+  mails.server.fail = () => undefined;
+  await mails.advance('3 days');
+  await schedules.resume(null, schedule.id);
+  // By the clock of the database the next time is there.
+  await until(async () => (await mails.logOf(schedule))[0]?.state === 'SENT');
+  await mails.sendNow(other);
+  expect(await mails.logOf(schedule)).toMatchObject([
+    { state: 'SENT', attempts: 1 },
+    { state: 'FAILED', failure: 'the schedule was paused while the mail waited' },
+  ]);
+  expect(mails.server.mails).toHaveLength(2);
+});
+
+test('a recipient to whom a period was refused gets it when it comes due once more, and nobody gets it twice', async () => {
+  const name = await addReader();
+  const { users } = mails.gateway.services;
+  const schedule = await mails.schedule({ cron: '* * * * *', period: 'last-year', recipients: ['ada', name] });
+  await users.setEmail(mails.organization.name, name, null);
+  mails.server.fail = () => ({ step: 'message', status: 550 });
+  await mails.advance('1 minute');
+  await until(async () => (await mails.logOf(schedule)).map(({ state }) => state).join() === 'FAILED,REFUSED');
+  mails.server.fail = () => undefined;
+  await users.setEmail(mails.organization.name, name, `${name}@example.org`);
+  await mails.advance('1 minute');
+  await until(async () => (await mails.logOf(schedule)).every(({ state }) => state === 'SENT'));
+  const nextOf = async (): Promise<number> => (await mails.gateway.services.schedules.get(null, schedule.id)).nextAt.getTime();
+  const before = await nextOf();
+  await mails.advance('1 minute');
+  await until(async () => (await nextOf()) > before);
+  expect(mails.server.mails.map(({ to }) => to.join()).toSorted()).toEqual(['ada@example.org', `${name}@example.org`]);
+  expect((await mails.logOf(schedule)).map(({ attempts, failure }) => [attempts, failure])).toEqual([
+    [1, null],
+    [1, null],
+  ]);
+});
+
 test('a schedule that nobody may read any more is paused, and says so', async () => {
   const name = await addReader();
   const schedule = await mails.schedule({ recipients: [name] });

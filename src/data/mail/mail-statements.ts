@@ -11,12 +11,21 @@ export const refusalOf = (user: string): string => `CASE
 const OF_RECIPIENT = `"user" AS reader ON reader.organization_id = schedule.organization_id AND reader.id`;
 const KEPT_DAYS = 800;
 
-/** Takes the id of a schedule, a request, the two dates of the period, its name, and the time at which the mails are due. */
-const toAddition = (refusal: string): string => `
+/**
+ * Takes the id of a schedule, a request, the two dates of the period, its name, and the time at which the mails are due, and says what
+ * becomes of mails that are there already.
+ */
+const toAddition = (refusal: string, onConflict: string): string => `
 INSERT INTO report_mail (id, schedule_id, request, user_id, username, start_date, end_date, period, format, due_at, state, failure)
 SELECT gen_random_uuid(), schedule.id, $2, reader.id, reader.username, $3::date, $4::date, $5, schedule.format, $6::timestamptz,
   CASE WHEN ${refusal} IS NULL THEN 'PENDING' ELSE 'REFUSED' END, ${refusal}
-FROM schedule JOIN schedule_recipient ON schedule_id = schedule.id JOIN ${OF_RECIPIENT} = user_id ON CONFLICT DO NOTHING RETURNING state`;
+FROM schedule JOIN schedule_recipient ON schedule_id = schedule.id JOIN ${OF_RECIPIENT} = user_id ${onConflict} RETURNING state`;
+
+/** A period that was refused or has failed is mailed where it comes due once more, as soon as the recipient may have it. */
+const TRY_AGAIN = `ON CONFLICT (schedule_id, user_id, start_date, end_date, request) DO UPDATE SET
+  id = EXCLUDED.id, username = EXCLUDED.username, period = EXCLUDED.period, format = EXCLUDED.format, due_at = EXCLUDED.due_at,
+  state = EXCLUDED.state, failure = NULL, attempts = 0, next_attempt_at = now()
+  WHERE report_mail.state IN ('REFUSED', 'FAILED') AND EXCLUDED.state = 'PENDING'`;
 
 /** The schedules that are due, with the calendars of their organizations, and the database's time. */
 export const LIST_DUE = `
@@ -37,7 +46,7 @@ WITH schedule AS (
   RETURNING id, organization_id, format, paused_at
 ),
 trimmed AS (DELETE FROM report_mail USING schedule WHERE schedule_id = schedule.id AND due_at < now() - interval '${KEPT_DAYS} days'),
-added AS (${toAddition(refusalOf('reader'))})
+added AS (${toAddition(refusalOf('reader'), TRY_AGAIN)})
 SELECT organization_id AS "organizationId", paused_at IS NOT NULL AS "isPaused",
   (SELECT count(*) FROM added WHERE state = 'REFUSED')::int AS refused FROM schedule`;
 
@@ -48,7 +57,7 @@ export const IS_AWAITED = `SELECT NOT EXISTS (
   )) AS "isAwaited"`;
 
 /** Adds the mails of a "send now" to recipients for whom none of an earlier one waits. Their rights are checked by the gateway that sends. */
-export const REQUEST = `WITH schedule AS (SELECT * FROM report_schedule WHERE id = $1::uuid)${toAddition('NULL')}`;
+export const REQUEST = `WITH schedule AS (SELECT * FROM report_schedule WHERE id = $1::uuid)${toAddition('NULL', 'ON CONFLICT DO NOTHING')}`;
 
 /**
  * Takes the mails that may be tried, and writes down who tries them. Another process that looks at the same time takes none of them. The

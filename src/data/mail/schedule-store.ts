@@ -88,12 +88,9 @@ export class ScheduleStore {
     return (await this.database.query({ text, values: [reason] })).length;
   }
 
-  /** Lets a schedule go on with the time after now. */
+  /** Lets a paused schedule go on with the time after now. What waited of earlier times is given up, but for what was asked for. */
   async resume(id: string, nextAt: Date): Promise<void> {
-    await this.database.query({
-      text: 'UPDATE report_schedule SET paused_at = NULL, paused_reason = NULL, next_at = $2 WHERE id = $1::uuid',
-      values: [id, nextAt],
-    });
+    await this.database.query({ text: RESUME, values: [id, nextAt] });
   }
 
   async delete(id: string): Promise<void> {
@@ -112,6 +109,13 @@ SELECT schedule.id, schedule.organization_id AS "organizationId", organization.n
     WHERE schedule_id = schedule.id ORDER BY username) AS recipients,
   next_at AS "nextAt", paused_at AS "pausedAt", paused_reason AS "pausedReason", updated_at AS "updatedAt", updated_by AS "updatedBy"
 FROM report_schedule AS schedule JOIN organization ON organization.id = schedule.organization_id`;
+
+const RESUME = `
+WITH resumed AS (
+  UPDATE report_schedule SET paused_at = NULL, paused_reason = NULL, next_at = $2 WHERE id = $1::uuid AND paused_at IS NOT NULL RETURNING id
+)
+UPDATE report_mail SET state = 'FAILED', holder = NULL, failure = 'the schedule was paused while the mail waited'
+FROM resumed WHERE schedule_id = resumed.id AND state = 'PENDING' AND request = '' AND (holder IS NULL OR next_attempt_at <= now())`;
 
 const toSaving = (saved: string): string => `
 WITH saved AS (${saved} RETURNING id),

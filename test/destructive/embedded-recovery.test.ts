@@ -33,7 +33,7 @@ test.concurrent('a gateway waits for a recovery that takes more than a minute, a
     .split('\n')
     .filter((line) => line.includes('the embedded database is away'))
     .map((line) => (JSON.parse(line) as { reason: string }).reason);
-  expect(notes).toEqual([`The embedded PostgreSQL recovers, which takes its time after a power cut or a kill: ${log} tells more`]);
+  expect(notes).toEqual([`The embedded PostgreSQL is still starting. After a power cut or a kill it recovers first: ${log} tells more`]);
   expect(await gateway.end('SIGTERM')).toBe(0);
 });
 

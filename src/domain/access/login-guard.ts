@@ -19,12 +19,12 @@ interface Count {
   readonly refuses: boolean;
 }
 
-/** The attempts of an address that are under way, and those that wait for their outcome. */
+/** The attempts of an address in this process. */
 interface Attempts {
-  count: number;
+  /** Those under way, which resolve when they end. */
+  readonly underWay: Set<Promise<unknown>>;
   /** The number of right passwords, each of which has given its counts back. */
   right: number;
-  readonly waiting: (() => void)[];
 }
 
 async function takeBack(counts: readonly Count[]): Promise<void> {
@@ -44,8 +44,8 @@ export class LoginGuard {
   private readonly userAtAddress: LoginLimit;
   private readonly address: LoginLimit;
   private readonly user: LoginLimit;
-  /** The attempts under way in this process, by the key of their address. */
-  private readonly underWay = new Map<string, Attempts>();
+  /** The addresses with attempts under way, by their keys. */
+  private readonly attempts = new Map<string, Attempts>();
 
   constructor(
     private readonly addresses: KnownAddressStore,
@@ -78,29 +78,41 @@ export class LoginGuard {
       { limit: this.user, key: keys.user, refuses: !isKnown },
     ];
     for (;;) {
-      const attempts = this.underWay.get(keys.address) ?? { count: 0, right: 0, waiting: [] };
+      const attempts = this.attempts.get(keys.address) ?? { underWay: new Set(), right: 0 };
+      this.attempts.set(keys.address, attempts);
       const { right } = attempts;
-      attempts.count++;
-      this.underWay.set(keys.address, attempts);
-      let user: User | undefined;
-      let refusal: AppError | undefined;
+      const attempt = this.attempt(counts, keys, async () => {
+        const user = await findUser();
+        if (!user) return undefined;
+        await takeBack(counts);
+        attempts.right++;
+        await this.addresses.remember(organizationId, user.id, keys.addressHash);
+        return user;
+      });
+      const ended = attempt.catch(() => undefined);
+      attempts.underWay.add(ended);
       try {
-        refusal = await this.findRefusal(counts, keys);
-        user = refusal ? undefined : await findUser();
-        if (user) {
-          await takeBack(counts);
-          attempts.right++;
-          await this.addresses.remember(organizationId, user.id, keys.addressHash);
-        }
+        const { user, refusal } = await attempt;
+        if (!refusal) return user;
+        attempts.underWay.delete(ended);
+        // Those that come later are not waited for, so that a flood of attempts holds up nobody.
+        await Promise.all(attempts.underWay);
+        if (attempts.right === right) throw refusal;
       } finally {
-        attempts.count--;
-        if (attempts.count === 0) this.underWay.delete(keys.address);
-        for (const wake of attempts.waiting.splice(0, attempts.count === 0 ? attempts.waiting.length : Number(user !== undefined))) wake();
+        attempts.underWay.delete(ended);
+        if (attempts.underWay.size === 0 && this.attempts.get(keys.address) === attempts) this.attempts.delete(keys.address);
       }
-      if (!refusal) return user;
-      if (attempts.count > 0) await new Promise<void>((wake) => attempts.waiting.push(wake));
-      if (attempts.right === right) throw refusal;
     }
+  }
+
+  /** Counts an attempt, and makes the check unless a limit refuses it. */
+  private async attempt<User>(
+    counts: readonly Count[],
+    keys: LoginKeys,
+    check: () => Promise<User | undefined>,
+  ): Promise<{ readonly user?: User | undefined; readonly refusal?: AppError }> {
+    const refusal = await this.findRefusal(counts, keys);
+    return refusal ? { refusal } : { user: await check() };
   }
 
   /** Counts an attempt, unless a limit refuses it. */

@@ -64,6 +64,8 @@ export function createAgentsRoute(parts: AgentParts): Router {
 /** Answers one message. Throws the failure of a replica, so that the primary is asked. */
 async function answerMessage({ context, request, response }: Attempt, { kit, tools, answers, run }: AgentParts): Promise<void> {
   await context.access.authorizeAgent();
+  // A list of tools reads no books, so that nothing else would look at the number.
+  context.access.readLeastVersion();
   // A message that is answered once more has been read already, and stays as it is.
   await readOperation(request, response);
   assertOneMessage(request.body);

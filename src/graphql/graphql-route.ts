@@ -27,7 +27,7 @@ export function createGraphqlRoute(parts: RunParts): Router {
       if (refusal) await kit.audit.recordRefusal(run.context, { door: 'graphql', name: '', hash: null }, refusal);
       if (refusal?.cause !== undefined) kit.logFailure(refusal, run.context.requestId);
       if (!refusal) {
-        // A mutation that asks for no books, such as a login, would pass by a number that nobody can read.
+        // A login asks for no books, so that nothing else would look at the number.
         run.context.access.readLeastVersion();
         assertJson(request);
         const body = await readOperation(request, response);

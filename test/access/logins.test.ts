@@ -104,6 +104,12 @@ describe('a login', () => {
       {},
       'Syntax Error',
     ],
+    [
+      'without quotes',
+      'mutation { login(input: { username: "ada", password: correct hunter2 }) { viewer { username } } }',
+      {},
+      'Syntax Error',
+    ],
   ])('%s is refused without the password in the message', async (_title, query, variables, reason) => {
     const { body } = await graphql(gateway.url, query, { provision: organization.webProvision, variables });
     expect(body.errors?.[0]!.message).toContain(reason);

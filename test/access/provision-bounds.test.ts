@@ -74,13 +74,13 @@ describe('a provision', () => {
     await holder.query('BEGIN');
     await holder.query('SELECT FROM provision WHERE organization_id = $1 FOR UPDATE', [organization.id]);
     const rotations = [provisions.rotate(provision, 0), provisions.rotate(provision, 0)];
-    await until(async () => {
+    const areWaiting = until(async () => {
       const { rows } = await gateway.database.client.query<{ count: number }>(
         `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
       return rows[0]!.count === 2;
     });
-    await holder.end();
+    await areWaiting.finally(() => holder.end());
     const uuids = (await Promise.all(rotations)).map(({ uuid }) => uuid);
     const statuses = await Promise.all([provision, ...uuids].map(async (uuid) => (await get(SYSTEM, uuid))[0]));
     expect(statuses.toSorted()).toEqual([200, 422, 422]);

@@ -85,6 +85,19 @@ describe('an agent', () => {
     expect(text).toBe('INVALID_PARAMETERS: Invalid parameter(s): the answer has more than 2000000 bytes: ask for fewer rows');
   });
 
+  test('is told of a least version that is no number, also where no books are read', async () => {
+    const response = await fetch(`${gateway.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        ...{ 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
+        ...{ Provision: reader, 'X-Min-Data-Version': 'one' },
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    });
+    const error = 'Invalid parameter(s): X-Min-Data-Version is not the number of a version';
+    expect([response.status, await response.json()]).toEqual([422, { errors: [{ error, status: 422 }] }]);
+  });
+
   test('is answered whatever session comes along', async () => {
     const { organization, url } = gateway;
     const cookie = await login(url, organization.apiProvision);

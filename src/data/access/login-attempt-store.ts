@@ -4,6 +4,7 @@ import { createOwnMemory, type CreateAttemptMemory } from './attempt-memory';
 import type { Database } from '../postgres/database';
 
 const WINDOW_SECONDS = 15 * 60;
+const TAKE_BACK = 'UPDATE login_attempt SET points = points - 1 WHERE key = $1 AND points > 0 AND expire < $2';
 
 /** Counts login attempts by key. The count is in the database, so that all replicas share it, and in memory while the database is away. */
 export class LoginAttemptStore {
@@ -30,31 +31,39 @@ export class LoginAttemptStore {
 const toRefusal = ({ msBeforeNext }: RateLimiterRes): AppError =>
   new AppError('TOO_MANY_LOGIN_ATTEMPTS', { retryAfterSeconds: Math.ceil(msBeforeNext / 1000) });
 
+/** An attempt that was counted. */
+export interface CountedAttempt {
+  /** TOO_MANY_LOGIN_ATTEMPTS when the key had used up its attempts of the last 15 minutes before. */
+  readonly refusal?: AppError;
+  /** Counts it no more. An attempt whose 15 minutes are over counts for nothing already, and takes nothing from the next. */
+  readonly takeBack: () => Promise<void>;
+}
+
+/** The next 15 minutes of a key end later than this after those of an attempt, and these sooner, whatever a clock says. */
+const BETWEEN_ENDS_MS = (WINDOW_SECONDS * 1000) / 2;
+
 export class LoginLimit {
   constructor(
     private readonly limiter: RateLimiterPostgres,
     private readonly database: Database,
   ) {}
 
-  /** Counts an attempt. Returns TOO_MANY_LOGIN_ATTEMPTS when the key had used up its attempts of the last 15 minutes before. */
-  async count(key: string): Promise<AppError | undefined> {
-    try {
-      await this.limiter.consume(key);
-      return undefined;
-    } catch (refusal) {
-      if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      return toRefusal(refusal);
-    }
+  async count(key: string): Promise<CountedAttempt> {
+    const counted = await this.limiter.consume(key).catch((refused: unknown) => {
+      if (!(refused instanceof RateLimiterRes)) throw refused;
+      return refused;
+    });
+    const values = [this.limiter.getKey(key), Date.now() + counted.msBeforeNext + BETWEEN_ENDS_MS];
+    return {
+      ...(counted.consumedPoints > this.limiter.points && { refusal: toRefusal(counted) }),
+      takeBack: async () => void (await this.database.query({ text: TAKE_BACK, values })),
+    };
   }
 
   /** Counts nothing. Returns TOO_MANY_LOGIN_ATTEMPTS when the key has used up its attempts of the last 15 minutes. */
   async findRefusal(key: string): Promise<AppError | undefined> {
     const counted = await this.limiter.get(key);
     return counted && counted.consumedPoints >= this.limiter.points ? toRefusal(counted) : undefined;
-  }
-
-  async takeBack(key: string): Promise<void> {
-    await this.limiter.reward(key);
   }
 
   /** Forgets the attempts of all keys that begin with `keyStart`. */

@@ -103,7 +103,7 @@ export class ProvisionStore {
   async replaceKey(id: number, key: NewKey, overlapEnd: Date): Promise<void> {
     const { prisma } = this.database;
     await prisma.$transaction([
-      // Of two rotations at once, the second waits and sees the key of the first, which it ends.
+      // A second rotation at once waits here, sees the key of the first and ends it.
       prisma.$queryRaw`SELECT id FROM provision WHERE id = ${id} FOR UPDATE`,
       prisma.provisionKey.updateMany({
         where: { provisionId: id, OR: [{ expiresAt: null }, { expiresAt: { gt: overlapEnd } }] },

@@ -36,7 +36,7 @@ export class AccessService {
 
 /**
  * The rights of one request. Every door checks them in the same order: the caller, the privilege, the version of the books. Parameters are
- * checked after them.
+ * checked after them. GraphQL alone looks at the number of the version once the provision is valid, as it does at all of a request's form.
  */
 export class RequestAccess {
   private member: MemberAccess | undefined;
@@ -52,7 +52,7 @@ export class RequestAccess {
 
   /**
    * The number of the oldest version of the books that the request may be answered from, or make a change beside. Throws INVALID_PARAMETERS
-   * where the caller has written no number, which strangers must not learn.
+   * where the caller has written no number, which callers without a valid provision must not learn.
    */
   readLeastVersion(): number {
     return parseLeastVersion(this.leastVersion);

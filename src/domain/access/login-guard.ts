@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { KnownAddressStore } from '../../data/access/known-address-store';
-import type { LoginAttemptStore, LoginLimit } from '../../data/access/login-attempt-store';
+import type { CountedAttempt, LoginAttemptStore, LoginLimit } from '../../data/access/login-attempt-store';
 import type { AppError } from '../../errors';
 import { subscriberOf } from '../../values/addresses';
 
@@ -11,24 +11,12 @@ export interface LoginCaller {
   readonly address: string;
 }
 
-/** A limit that an attempt counts against. */
-interface Count {
-  readonly limit: LoginLimit;
-  readonly key: string;
-  /** False for a limit that a known address passes by. */
-  readonly refuses: boolean;
-}
-
 /** The attempts of an address in this process. */
 interface Attempts {
   /** Those under way, which resolve when they end. */
   readonly underWay: Set<Promise<unknown>>;
   /** The number of right passwords, each of which has given its counts back. */
   right: number;
-}
-
-async function takeBack(counts: readonly Count[]): Promise<void> {
-  for (const { limit, key } of counts) await limit.takeBack(key);
 }
 
 /** The limits of a user and of an address allow this many times the attempts of a user at one address. */
@@ -70,21 +58,14 @@ export class LoginGuard {
     const keys = toKeys(caller);
     // No user name holds a NUL, and PostgreSQL's text cannot hold one.
     const isKnown = !username.includes('\0') && (await this.addresses.isKnown(organizationId, username, keys.addressHash));
-    // The count of a user at an address comes before that of the address, so that a client that tries one user again and again does not use
-    // up the address.
-    const counts = [
-      { limit: this.userAtAddress, key: keys.userAtAddress, refuses: true },
-      { limit: this.address, key: keys.address, refuses: !isKnown },
-      { limit: this.user, key: keys.user, refuses: !isKnown },
-    ];
     for (;;) {
       const attempts = this.attempts.get(keys.address) ?? { underWay: new Set(), right: 0 };
       this.attempts.set(keys.address, attempts);
       const { right } = attempts;
-      const attempt = this.attempt(counts, keys, async () => {
+      const attempt = this.attempt(keys, isKnown, async (takeBack) => {
         const user = await findUser();
         if (!user) return undefined;
-        await takeBack(counts);
+        await takeBack();
         attempts.right++;
         await this.addresses.remember(organizationId, user.id, keys.addressHash);
         return user;
@@ -107,26 +88,32 @@ export class LoginGuard {
 
   /** Counts an attempt, and makes the check unless a limit refuses it. */
   private async attempt<User>(
-    counts: readonly Count[],
     keys: LoginKeys,
-    check: () => Promise<User | undefined>,
+    isKnown: boolean,
+    check: (takeBack: () => Promise<void>) => Promise<User | undefined>,
   ): Promise<{ readonly user?: User | undefined; readonly refusal?: AppError }> {
-    const refusal = await this.findRefusal(counts, keys);
-    return refusal ? { refusal } : { user: await check() };
-  }
-
-  /** Counts an attempt, unless a limit refuses it. */
-  private async findRefusal(counts: readonly Count[], keys: LoginKeys): Promise<AppError | undefined> {
     // Without this look, each name that a locked-out address invents would get a count.
-    const left = await this.address.findRefusal(keys.address);
-    if (left && counts.some(({ limit, refuses }) => limit === this.address && refuses)) return left;
-    for (const [place, { limit, key, refuses }] of counts.entries()) {
-      const refusal = await limit.count(key);
-      if (!refusal || !refuses) continue;
-      await takeBack(counts.slice(0, place + 1));
-      return refusal;
+    const lockout = await this.address.findRefusal(keys.address);
+    if (lockout && !isKnown) return { refusal: lockout };
+    const counted: CountedAttempt[] = [];
+    const takeBack = async (): Promise<void> => {
+      for (const each of counted) await each.takeBack();
+    };
+    // The count of a user at an address comes before that of the address, so that a client that tries one user again and again does not use
+    // up the address.
+    for (const [limit, key] of [
+      [this.userAtAddress, keys.userAtAddress],
+      [this.address, keys.address],
+      [this.user, keys.user],
+    ] as const) {
+      const count = await limit.count(key);
+      counted.push(count);
+      const { refusal } = count;
+      if (!refusal || (isKnown && limit !== this.userAtAddress)) continue;
+      await takeBack();
+      return { refusal };
     }
-    return undefined;
+    return { user: await check(takeBack) };
   }
 
   /** Forgets the failures that count against a user. An address that is given becomes known, so others cannot shut the user out there. */

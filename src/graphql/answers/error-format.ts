@@ -11,8 +11,8 @@ const NULL_ARGUMENT = /^Argument "(\w+)" of non-null type "[\w![\]]+" must not b
 const SUGGESTION = / ?Did you mean .*$/s;
 
 /**
- * The faults of graphql-js that quote a value which may hold a password: one that is no text, an object that lacks a field, and a value or
- * a text in the place of another thing.
+ * The faults of graphql-js that quote a value, which may hold a password: a value that is no text, an object that lacks a field or has one
+ * too many, a value in the place of an input object, and a word in the place of another one.
  */
 const QUOTED: readonly (readonly [RegExp, string])[] = [
   [
@@ -22,7 +22,7 @@ const QUOTED: readonly (readonly [RegExp, string])[] = [
   [/^(Variable "\$\w+") got invalid value .*; Field .*$/s, '$1 got an invalid value'],
   [/^(String cannot represent a non string value): .*$/s, '$1'],
   [/^(Expected value of type "\w*Input!?"), found .*$/s, '$1'],
-  [/^(Syntax Error: .*?\b(?:Block)?String) ".*$/s, '$1'],
+  [/^(Syntax Error: (?:Unexpected (?:Block)?String|Expected .*, found (?:Name|Int|Float|(?:Block)?String))) ".*$/s, '$1'],
 ];
 
 /** A message of graphql-js without a value that may hold a password. Clients keep messages in consoles and logs. */

@@ -88,8 +88,11 @@ test('a schedule that is paused while its mail is made sends nothing', async () 
     await database.client.query('COMMIT');
   }
   await mails.sendNow(other);
-  expect(await mails.logOf(schedule)).toMatchObject([{ state: 'PENDING', failure: null }]);
+  expect(await mails.logOf(schedule)).toMatchObject([{ state: 'PENDING', failure: null, attempts: 0 }]);
   expect(mails.server.mails).toHaveLength(1);
+  // The mail that was made meanwhile is given up with all that wait.
+  await services.schedules.resume(null, schedule.id);
+  expect((await mails.logOf(schedule)).at(-1)).toMatchObject({ state: 'FAILED', failure: 'the schedule was paused while the mail waited' });
 });
 
 test('a schedule that goes on mails nothing that waited when it was paused, and the times after it', async () => {
@@ -115,25 +118,40 @@ test('a schedule that goes on mails nothing that waited when it was paused, and 
 
 test('a recipient to whom a period was refused gets it when it comes due once more, and nobody gets it twice', async () => {
   const name = await addReader();
-  const { users } = mails.gateway.services;
+  const { schedules, users } = mails.gateway.services;
   const schedule = await mails.schedule({ cron: '* * * * *', period: 'last-year', recipients: ['ada', name] });
+  const last = await mails.schedule({ format: 'LINK' });
+  await schedules.pause(null, last.id);
   await users.setEmail(mails.organization.name, name, null);
-  mails.server.fail = () => ({ step: 'message', status: 550 });
+  const statesAre = (...states: string[]) =>
+    until(async () => (await mails.logOf(schedule)).map(({ state }) => state).join() === states.join());
+  const nextOf = async (): Promise<number> => (await schedules.get(null, schedule.id)).nextAt.getTime();
   await mails.advance('1 minute');
-  await until(async () => (await mails.logOf(schedule)).map(({ state }) => state).join() === 'FAILED,REFUSED');
-  mails.server.fail = () => undefined;
+  await statesAre('SENT', 'REFUSED');
   await users.setEmail(mails.organization.name, name, `${name}@example.org`);
   await mails.advance('1 minute');
-  await until(async () => (await mails.logOf(schedule)).every(({ state }) => state === 'SENT'));
-  const nextOf = async (): Promise<number> => (await mails.gateway.services.schedules.get(null, schedule.id)).nextAt.getTime();
+  await statesAre('SENT', 'SENT');
   const before = await nextOf();
   await mails.advance('1 minute');
   await until(async () => (await nextOf()) > before);
-  expect(mails.server.mails.map(({ to }) => to.join()).toSorted()).toEqual(['ada@example.org', `${name}@example.org`]);
-  expect((await mails.logOf(schedule)).map(({ attempts, failure }) => [attempts, failure])).toEqual([
-    [1, null],
-    [1, null],
-  ]);
+  // A mail that was planned once more would leave before this one.
+  await mails.sendNow(last);
+  await statesAre('SENT', 'SENT');
+  expect(mails.server.mails.map(({ to }) => to.join())).toEqual(['ada@example.org', `${name}@example.org`, 'ada@example.org']);
+  expect((await mails.logOf(schedule)).map(({ attempts }) => attempts)).toEqual([1, 1]);
+});
+
+test('a period that was refused by the mail server is not tried again by its schedule', async () => {
+  const { schedules } = mails.gateway.services;
+  const schedule = await mails.schedule({ cron: '* * * * *', period: 'last-year' });
+  mails.server.fail = () => ({ step: 'message', status: 550 });
+  await mails.advance('1 minute');
+  await until(async () => (await mails.logOf(schedule))[0]?.state === 'FAILED');
+  mails.server.fail = () => undefined;
+  const { nextAt } = await schedules.get(null, schedule.id);
+  await mails.advance('1 minute');
+  await until(async () => (await schedules.get(null, schedule.id)).nextAt > nextAt);
+  expect(await mails.logOf(schedule)).toMatchObject([{ state: 'FAILED', attempts: 1 }]);
 });
 
 test('a schedule that nobody may read any more is paused, and says so', async () => {

@@ -182,6 +182,11 @@ describe('a chart of days whose bars have parts', () => {
       const inside = parts.filter(({ top, height }) => y >= top && y + shape.height <= top + height);
       expect([kind, y, inside.length]).toEqual([kind, y, 1]);
     }
+    // Each page begins with its day.
+    for (const { top } of parts) {
+      const first = layout.shapes.filter((each) => each.kind === 'text' && each.anchor === 'end' && each.y >= top && each.y < top + 20);
+      expect(first).toMatchObject([{ text: expect.stringMatching(/^Jan 1\d|^Jan 2\d/) as string }]);
+    }
   });
 });
 

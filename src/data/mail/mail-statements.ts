@@ -11,21 +11,18 @@ export const refusalOf = (user: string): string => `CASE
 const OF_RECIPIENT = `"user" AS reader ON reader.organization_id = schedule.organization_id AND reader.id`;
 const KEPT_DAYS = 800;
 
-/**
- * Takes the id of a schedule, a request, the two dates of the period, its name, and the time at which the mails are due, and says what
- * becomes of mails that are there already.
- */
+/** Takes the id of a schedule, a request, the two dates of the period, its name, the time at which the mails are due, and an ON CONFLICT. */
 const toAddition = (refusal: string, onConflict: string): string => `
 INSERT INTO report_mail (id, schedule_id, request, user_id, username, start_date, end_date, period, format, due_at, state, failure)
 SELECT gen_random_uuid(), schedule.id, $2, reader.id, reader.username, $3::date, $4::date, $5, schedule.format, $6::timestamptz,
   CASE WHEN ${refusal} IS NULL THEN 'PENDING' ELSE 'REFUSED' END, ${refusal}
 FROM schedule JOIN schedule_recipient ON schedule_id = schedule.id JOIN ${OF_RECIPIENT} = user_id ${onConflict} RETURNING state`;
 
-/** A period that was refused or has failed is mailed where it comes due once more, as soon as the recipient may have it. */
+/** Mails a period that was refused to a recipient who may have it by now. One that has failed may have arrived, and stays as it is. */
 const TRY_AGAIN = `ON CONFLICT (schedule_id, user_id, start_date, end_date, request) DO UPDATE SET
-  id = EXCLUDED.id, username = EXCLUDED.username, period = EXCLUDED.period, format = EXCLUDED.format, due_at = EXCLUDED.due_at,
+  username = EXCLUDED.username, period = EXCLUDED.period, format = EXCLUDED.format, due_at = EXCLUDED.due_at,
   state = EXCLUDED.state, failure = NULL, attempts = 0, next_attempt_at = now()
-  WHERE report_mail.state IN ('REFUSED', 'FAILED') AND EXCLUDED.state = 'PENDING'`;
+  WHERE report_mail.state = 'REFUSED' AND EXCLUDED.state = 'PENDING'`;
 
 /** The schedules that are due, with the calendars of their organizations, and the database's time. */
 export const LIST_DUE = `

@@ -88,7 +88,7 @@ export class ScheduleStore {
     return (await this.database.query({ text, values: [reason] })).length;
   }
 
-  /** Lets a paused schedule go on with the time after now. What waited of earlier times is given up, but for what was asked for. */
+  /** Lets a paused schedule go on with the time after now. Mails of earlier times that wait are given up; those of a “send now” stay. */
   async resume(id: string, nextAt: Date): Promise<void> {
     await this.database.query({ text: RESUME, values: [id, nextAt] });
   }

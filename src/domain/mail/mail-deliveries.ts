@@ -166,7 +166,11 @@ export class MailDeliveries {
     const { range, file, attached, end } = made.report;
     const heldUntil = Date.now() + HELD_SECONDS * MS_PER_SECOND;
     const address = await store.hold(mail, HELD_SECONDS);
-    if (!address) return undefined;
+    // The schedule was paused meanwhile, or another gateway has the mail.
+    if (!address) {
+      await store.release(mail);
+      return undefined;
+    }
     if (address.refusal !== null) {
       this.counts.refused++;
       await store.noteRefused(mail, address.refusal);

@@ -119,6 +119,7 @@ function Figures({ now, plan, timeZone, figures, chart, isLinked = false }: Figu
   });
   const isWholeYear = startDate === yearStart;
   const isOver = endDate >= yearEnd && now.today >= yearEnd;
+  const year = isOver ? 'fiscal year' : endDate < now.today ? `fiscal year through ${format(endDate, 'date')}` : 'fiscal year to date';
   const yearDates = describePeriod(choices, { startDate: yearStart, endDate });
   const beforeDates = describePeriod(choices, compared ?? {});
   const ofBudget = (
@@ -134,7 +135,7 @@ function Figures({ now, plan, timeZone, figures, chart, isLinked = false }: Figu
   return (
     <>
       <dl className="board-cards">
-        <Card title={`Received without pending${isWholeYear ? `, fiscal year${isOver ? '' : ' to date'}` : ''}`}>
+        <Card title={`Received without pending${isWholeYear ? `, ${year}` : ''}`}>
           {link(format(received, 'money'), 'deposits')}
           <span>{countOf(figures.gifts, 'gift')}</span>
           <span>
@@ -167,9 +168,7 @@ function Figures({ now, plan, timeZone, figures, chart, isLinked = false }: Figu
       <FundTable {...{ figures, isWholeYear, currency, isLinked }} />
       <LargestGifts {...{ largest, currency, hasNames, isLinked }} />
       {equal !== undefined && <p className="board-notes">{equal}</p>}
-      {figures.isLargestCut && (
-        <p className="board-notes">These gifts are split over so many funds that the list has no place for the ones after them.</p>
-      )}
+      {figures.isLargestCut && <p className="board-notes">Gifts after these were not read, because these are split over so many funds.</p>}
       <p className="board-notes">
         Year before: {beforeDates}. {endDate > now.today && 'This period is not over, and all of the year before stands beside it. '}
         {endsBefore && 'This version of the books was recorded before the period was over, so that what came later is in no figure. '}

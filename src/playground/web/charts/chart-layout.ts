@@ -57,7 +57,7 @@ const LABEL_PART = 0.4;
 /** A mark that is not zero can be seen and pointed at. */
 const LEAST_MARK = 2;
 const UPRIGHT_HEIGHT = 300;
-/** The most bars of a row that stay on one page. */
+/** A row of more bars may be higher than a page of paper. It has its label at each bar, and may be divided between them. */
 const MAX_BARS_TOGETHER = 30;
 
 /** Places all parts of a chart in a width. A chart of rows is as high as it has rows. */
@@ -136,11 +136,16 @@ function layOutRows(chart: DrawnChart, width: number, measure: Measure): PlacedR
   chart.rows.forEach(({ bars }, at) => {
     const isDivisible = bars.length > MAX_BARS_TOGETHER;
     tops.push(y);
-    const label = fit(labels[at]!, isNarrow ? width : labelWidth, measure);
-    shapes.push({ kind: 'text', x: isNarrow ? 0 : labelWidth, y: y + BAR - 3, text: label, anchor: isNarrow ? 'start' : 'end' });
+    const text = fit(labels[at]!, isNarrow ? width : labelWidth, measure);
+    const label = () =>
+      shapes.push({ kind: 'text', x: isNarrow ? 0 : labelWidth, y: y + BAR - 3, text, anchor: isNarrow ? 'start' : 'end' });
+    label();
     if (isNarrow) y += LINE;
     for (const [place, bar] of bars.entries()) {
-      if (isDivisible && place > 0) tops.push(y);
+      if (isDivisible && place > 0) {
+        tops.push(y);
+        if (!isNarrow) label();
+      }
       shapes.push(...layOutBar(bar, y, toX, zero));
       y += BAR_STEP;
     }

@@ -106,7 +106,7 @@ describe('a login', () => {
     ],
     [
       'without quotes',
-      'mutation { login(input: { username: "ada", password: correct hunter2 }) { viewer { username } } }',
+      'mutation { login(input: { username: "ada", password: a correct hunter2 }) { viewer { username } } }',
       {},
       'Syntax Error',
     ],

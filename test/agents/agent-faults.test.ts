@@ -92,7 +92,7 @@ describe('an agent', () => {
         ...{ 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
         ...{ Provision: reader, 'X-Min-Data-Version': 'one' },
       },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
     });
     const error = 'Invalid parameter(s): X-Min-Data-Version is not the number of a version';
     expect([response.status, await response.json()]).toEqual([422, { errors: [{ error, status: 422 }] }]);

@@ -16,7 +16,7 @@ const SUGGESTION = / ?Did you mean .*$/s;
  */
 const QUOTED: readonly (readonly [RegExp, string])[] = [
   [
-    /^(Variable "\$\w+") got invalid value .*; (Field "[^"]*" (?:of required type "[^"]*" was not provided|is not defined by type "[^"]*")\.|Expected type "[^"]*" to be an object\.|String cannot represent a non string value).*$/s,
+    /^(Variable "\$\w+") got invalid value .*; (Field "[^"]*" (?:of required type "[^"]*" was not provided|is not defined by type "[^"]*")\.(?: Did you mean .*)?|Expected type "[^"]*" to be an object\.|String cannot represent a non string value).*$/s,
     '$1 got an invalid value; $2',
   ],
   [/^(Variable "\$\w+") got invalid value .*; Field .*$/s, '$1 got an invalid value'],

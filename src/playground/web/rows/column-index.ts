@@ -83,9 +83,15 @@ export class ColumnIndex {
 
   #exact(): ColumnUnits {
     if (!this.#units) {
-      const decimals = this.#values.kept.map((value) => readDecimal(typeof value === 'string' ? laterOf(value) : value));
-      const scale = decimals.reduce((most, decimal) => Math.max(most, decimal?.scale ?? 0), this.#kind === 'money' ? 2 : 0);
-      this.#units = { scale, digits: decimals.map((decimal) => decimal && atScale(decimal, scale)) };
+      const { kept } = this.#values;
+      // Each value is read twice, because many decimals at once would outlive the first collection of garbage.
+      const read = (value: Cell) => readDecimal(typeof value === 'string' ? laterOf(value) : value);
+      const scale = kept.reduce<number>((most, value) => Math.max(most, read(value)?.scale ?? 0), this.#kind === 'money' ? 2 : 0);
+      const toDigits = (value: Cell): bigint | undefined => {
+        const decimal = read(value);
+        return decimal && atScale(decimal, scale);
+      };
+      this.#units = { scale, digits: kept.map(toDigits) };
     }
     return this.#units;
   }
@@ -98,6 +104,8 @@ export class ColumnIndex {
   }
 
   #count(wanted: string, countIn: (text: string, wanted: string) => number): Uint8Array {
+    // A number is written as it is kept.
+    if (this.#isNumber()) return Uint8Array.from(this.#values.kept, (value) => countIn(value === null ? '' : String(value), wanted));
     this.#texts ??= this.#values.kept.map((value) => foldText(this.#writings(value).join(' ')));
     return Uint8Array.from(this.#texts, (text) => countIn(text, wanted));
   }
@@ -145,7 +153,7 @@ export class ColumnIndex {
 const compareValues = <Value extends bigint | string>(one: Value, other: Value): number => (one < other ? -1 : one > other ? 1 : 0);
 
 function toRanks<Value>(values: readonly (Value | undefined)[], compare: (one: Value, other: Value) => number): Uint32Array {
-  const codes = values.flatMap((value, code) => (value === undefined ? [] : [code]));
+  const codes = Uint32Array.from(values.keys()).filter((code) => values[code] !== undefined);
   codes.sort((one, other) => compare(values[one] as Value, values[other] as Value));
   const ranks = new Uint32Array(values.length).fill(NO_RANK);
   let rank = 0;

@@ -151,7 +151,7 @@ export class TableStore {
     const isKept = new Uint8Array(this.count).fill(1);
     for (const filter of conditions) this.#keepMatching(filter, isKept);
     for (const word of new Set(words)) this.#keepWithWord(word, words, isKept);
-    return Uint32Array.from(Array.from(isKept.keys()).filter((row) => isKept[row] === 1));
+    return Uint32Array.from(isKept.keys()).filter((row) => isKept[row] === 1);
   }
 
   #keepMatching(filter: Arrangement['filters'][number], isKept: Uint8Array): void {

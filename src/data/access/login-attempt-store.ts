@@ -39,7 +39,7 @@ export interface CountedAttempt {
   readonly takeBack: () => Promise<void>;
 }
 
-/** The next 15 minutes of a key end later than this after those of an attempt, and these sooner, whatever a clock says. */
+/** The next 15 minutes of a key end at least 15 minutes after these. Half of that tells the two apart, although clocks differ. */
 const BETWEEN_ENDS_MS = (WINDOW_SECONDS * 1000) / 2;
 
 export class LoginLimit {
@@ -48,6 +48,7 @@ export class LoginLimit {
     private readonly database: Database,
   ) {}
 
+  /** Counts an attempt, also one that it refuses. */
   async count(key: string): Promise<CountedAttempt> {
     const counted = await this.limiter.consume(key).catch((refused: unknown) => {
       if (!(refused instanceof RateLimiterRes)) throw refused;

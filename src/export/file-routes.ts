@@ -161,8 +161,7 @@ async function sendFile(file: FileSource, { name, format }: FileName, attempt: A
   const reading: DoorReading = {
     operation: { door: 'file', name: request.path.slice(1), hash: null },
     // A change tells where a line came from and where it went, so that it reads lines of all days.
-    range: () =>
-      toRange({ ...file.lineSet, ...(file.query.changes ? ALL_LINES : daysOf(file.query)), conditions: conditionsOf(file, context) }),
+    range: () => toRange({ ...file.lineSet, ...(file.query.changes ? ALL_LINES : daysOf(file.query)), conditions: conditionsOf(file) }),
     areInHeaders: totalsMode === 'headers',
     ...(isFile && {
       lines: () => (file.facts.report === 'deposit-summary' ? undefined : (totals()?.lines ?? file.rows.rowCount?.())),
@@ -229,10 +228,10 @@ function stateOf({ lineSet: { state }, from }: FileSource, { books }: RequestCon
   return state === undefined ? '' : `-as-of-${numberOf(state)}`;
 }
 
-/** The conditions of a file. The next journal names the place of the one that was booked. */
-const conditionsOf = ({ query, lineSet: { state } }: FileSource, { books }: RequestContext): string[] => [
+/** The conditions of a file. The next journal names the place of the one that was booked, whose state is known. */
+const conditionsOf = ({ query, lineSet: { state } }: FileSource): string[] => [
   ...namesOfConditions(query),
-  ...(query.journal ? [`place=${toPlace(state ?? books.version!)}`] : []),
+  ...(query.journal ? [`place=${toPlace(state!)}`] : []),
 ];
 
 const ALL_LINES = { ...ALL_TIME, pending: 'WITH' } as const;

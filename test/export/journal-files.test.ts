@@ -1,6 +1,5 @@
-import { CLOSE_PRIVILEGE, REPORT_PRIVILEGE } from '../../src/values/privileges';
 import { createExportReader, sha256 } from '../support/export-reader';
-import { createOrganization, graphql, importLines, login, PASSWORD, v2Line, type TestOrganization } from '../support/gateway';
+import { createOrganization, importLines, v2Line, type TestOrganization } from '../support/gateway';
 import { openGateway } from '../support/open-gateway';
 
 const gateway = openGateway();
@@ -72,7 +71,7 @@ test('each posted deposit has an entry: the bank by its net, the fees, and the a
   ]);
   expect(headers).toMatchObject({
     ...{ 'x-export-rows': '6', 'x-export-entries': '2', 'x-export-debits': '108.00', 'x-data-version': '1' },
-    'content-disposition': 'attachment; filename="journal-2024-01-01-2024-12-31.csv"',
+    'content-disposition': 'attachment; filename="journal-2024-01-01-2024-12-31-as-of-1.csv"',
   });
   expect(headers).not.toHaveProperty('x-export-digest');
 });
@@ -123,11 +122,11 @@ test('a difference is to the journal that was booked: of its own dates, by its o
   const next = await take(organization, `${YEAR}&${booked}`);
   expect(next.body.toString().split('\r\n')).toEqual([
     PLAIN,
-    '"deposit-D1-20240102@1","2024-01-02","1000",,97.00,"Change of deposit D1","D1",""',
-    '"deposit-D1-20240102@1","2024-01-02","1001",97.00,,"Change of deposit D1","D1",""',
+    '"deposit-D1-20240102@1-accounts-2","2024-01-02","1000",,97.00,"Change of deposit D1","D1",""',
+    '"deposit-D1-20240102@1-accounts-2","2024-01-02","1001",97.00,,"Change of deposit D1","D1",""',
     // The deposit of February was there when January was booked, and was not in its journal.
-    '"deposit-D2-20240203@1","2024-02-03","1001",,8.00,"Deposit D2","D2",""',
-    '"deposit-D2-20240203@1","2024-02-03","4020",8.00,,"Deposit D2","D2",""',
+    '"deposit-D2-20240203@1-accounts-2","2024-02-03","1001",,8.00,"Deposit D2","D2",""',
+    '"deposit-D2-20240203@1-accounts-2","2024-02-03","4020",8.00,,"Deposit D2","D2",""',
     '',
   ]);
   expect(next.headers).toMatchObject({ 'x-journal-accounts': '2', 'x-export-from-version': '1' });
@@ -144,6 +143,35 @@ test('a difference is to the journal that was booked: of its own dates, by its o
   expect(proof).toMatchObject({ verdict: 'same', made: sha256(next.body) });
   // The accounts of the question count for what was booked as well, where no others are named.
   expect(await linesOf(organization, `${YEAR}&since=1`)).toEqual([PLAIN]);
+});
+
+test('a receipt names the state that its journal is of, also while the books change', async () => {
+  const organization = await createBooks(SPLIT);
+  const caller = { Provision: organization.apiProvision };
+  const places: [string, unknown][] = [];
+  let isChanging = true;
+  const takeAgain = async (): Promise<void> => {
+    const { headers } = await take(organization, YEAR);
+    const { conditions } = await reader.receiptOf(String(headers['x-export-id']), caller);
+    places.push([`place=${String(headers['x-export-place'])}`, conditions.at(-1)]);
+    if (isChanging) await takeAgain();
+  };
+  const takers = Promise.all(Array.from({ length: 12 }, takeAgain));
+  for (const amount of [20, 30, 40, 50]) {
+    await change(organization, [...SPLIT, gift('6', { amount: `${amount}.50`, net_amount: `${amount}.00` })]);
+  }
+  isChanging = false;
+  await takers;
+  expect(places.map(([, named]) => named)).toEqual(places.map(([taken]) => taken));
+});
+
+test('two differences that end with one version have ids of their own', async () => {
+  const organization = await createBooks(SPLIT);
+  await change(organization, [part('1a', '1', 3, '50.00'), part('1b', '1', 4, '50.00')]);
+  const idsOf = async (query: string) => (await linesOf(organization, `${YEAR}&${query}`)).slice(1).map((row) => row.split(',')[0]);
+  expect(new Set(await idsOf('since=1'))).toEqual(new Set(['"deposit-D1-20240102@2"']));
+  await gateway.services.journalAccounts.save(organization.id, { ...ACCOUNTS, bank: '1001' }, { name: 'ada' });
+  expect(new Set(await idsOf('since=2&since_accounts=1'))).toEqual(new Set(['"deposit-D1-20240102@2-accounts-2"']));
 });
 
 test('a journal of other books, which a restored backup has become, is refused', async () => {
@@ -295,95 +323,4 @@ test.each([
   const organization = await createBooks(SPLIT);
   await change(organization, [...SPLIT, REFUND]);
   expect(await faultOf(organization, query)).toEqual([422, expect.stringContaining(`Invalid parameter(s): ${fault}`)]);
-});
-
-describe('the accounts of a journal', () => {
-  const SAVE = 'mutation ($input: SaveJournalAccountsInput!) { saveJournalAccounts(input: $input) { accounts { number savedBy } } }';
-  const READ = '{ journalAccounts { number bank fees funds { designationId account } savedBy } }';
-
-  async function logInAs(organization: TestOrganization, username: string, grants: string[]) {
-    await gateway.services.users.create({ organization: organization.name, username, password: PASSWORD, grants });
-    const cookie = await login(gateway.url, organization.webProvision, username);
-    return { provision: organization.webProvision, cookie };
-  }
-
-  test('are saved by those who close months, read by those who read the report, and noted in the audit', async () => {
-    const organization = await createBooks(SPLIT, null);
-    const closer = await logInAs(organization, 'cora', [CLOSE_PRIVILEGE]);
-    const analyst = await logInAs(organization, 'alan', [REPORT_PRIVILEGE]);
-    expect((await graphql(gateway.url, READ, analyst)).body).toEqual({ data: { journalAccounts: null } });
-    const refused = { errors: [{ extensions: { code: 'PRIVILEGE_NOT_FOUND' } }] };
-    expect((await graphql(gateway.url, SAVE, { ...analyst, variables: { input: ACCOUNTS } })).body).toMatchObject(refused);
-    expect((await graphql(gateway.url, READ, closer)).body).toMatchObject(refused);
-    for (const number of [1, 2]) {
-      const { body } = await graphql(gateway.url, SAVE, {
-        ...closer,
-        variables: { input: { ...ACCOUNTS, bank: ` 100${number} `, replaces: number - 1 || null } },
-      });
-      expect(body).toEqual({ data: { saveJournalAccounts: { accounts: { number, savedBy: 'cora' } } } });
-    }
-    expect((await graphql(gateway.url, READ, analyst)).body).toEqual({
-      data: { journalAccounts: { ...ACCOUNTS, bank: '1002', number: 2, savedBy: 'cora' } },
-    });
-    const { rows } = await gateway.database.client.query(
-      `SELECT operation, subject, detail, username FROM audit_record WHERE organization_id = $1 AND kind = 'rights' AND username = 'cora'`,
-      [organization.id],
-    );
-    const row = { operation: 'journal accounts', subject: 'accounts of the journal', detail: 'bank, fees and 3 funds', username: 'cora' };
-    expect(rows).toEqual([row, row]);
-    const own = { Provision: closer.provision, Cookie: closer.cookie };
-    expect(await reader.get(`/export/journal.csv?${YEAR}`, own)).toMatchObject({ status: 422 });
-    expect(await linesOf(organization, YEAR)).toHaveLength(5);
-  });
-
-  test('replace those that were seen, and no others', async () => {
-    const organization = await createBooks([], null);
-    const closer = await logInAs(organization, 'cora', [CLOSE_PRIVILEGE]);
-    const save = async (fields: Fields) =>
-      (await graphql(gateway.url, SAVE, { ...closer, variables: { input: { ...ACCOUNTS, ...fields } } })).body;
-    const conflict = (fault: string) => ({
-      errors: [
-        {
-          message: expect.stringContaining(`The accounts are others than expected: ${fault}`) as unknown,
-          extensions: { code: 'ACCOUNTS_CONFLICT', argument: 'input.replaces' },
-        },
-      ],
-    });
-    expect(await save({ replaces: 1 })).toMatchObject(conflict('none are saved'));
-    expect(await save({ replaces: null })).toEqual({ data: { saveJournalAccounts: { accounts: { number: 1, savedBy: 'cora' } } } });
-    expect(await save({})).toMatchObject(conflict('number 1 was saved by cora at '));
-    const both = await Promise.all([save({ replaces: 1 }), save({ replaces: 1 })]);
-    expect(both.map(({ errors }) => errors?.length ?? 0).sort()).toEqual([0, 1]);
-    expect(await save({ replaces: 1 })).toMatchObject(conflict('number 2 was saved by cora at '));
-  });
-
-  test('must be whole characters, whichever door they come by', async () => {
-    const saving = gateway.services.journalAccounts.save(gateway.organization.id, { ...ACCOUNTS, bank: 'a\ud800' }, { name: null });
-    await expect(saving).rejects.toMatchObject({ code: 'INVALID_PARAMETERS', fault: 'bank has half a character' });
-  });
-
-  test('of more funds than a request holds go by the command', async () => {
-    const organization = await createBooks([], null);
-    const closer = await logInAs(organization, 'cora', [CLOSE_PRIVILEGE]);
-    const save = async (count: number) => {
-      const funds = Array.from({ length: count }, (_none, at) => ({ designationId: 2 ** 53 - 1 - at, account: 'x'.repeat(100) }));
-      return (await graphql(gateway.url, SAVE, { ...closer, variables: { input: { ...ACCOUNTS, funds } } })).body;
-    };
-    const fault = 'funds has 601 funds; the limit is 600: the command `journal accounts` takes larger sets from a file';
-    expect((await save(601)).errors).toMatchObject([{ message: fault }]);
-    expect((await save(600)).errors).toBeUndefined();
-  });
-
-  test.each([
-    [{ bank: ' ' }, 'bank is empty'],
-    [{ fees: 'x'.repeat(101) }, 'fees is longer than 100 characters'],
-    [{ bank: 'a\nb' }, 'bank has control characters'],
-    [{ funds: [...FUNDS, FUNDS[0]] }, 'funds: fund 3 has two accounts'],
-    [{ funds: [{ designationId: 3, account: '' }] }, 'funds: the account of fund 3 is empty'],
-  ])('must be texts for each fund once: %j', async (fields, fault) => {
-    const organization = await createBooks([], null);
-    const closer = await logInAs(organization, 'cora', [CLOSE_PRIVILEGE]);
-    const { body } = await graphql(gateway.url, SAVE, { ...closer, variables: { input: { ...ACCOUNTS, ...fields } } });
-    expect(body.errors).toMatchObject([{ message: fault, extensions: { code: 'BAD_USER_INPUT' } }]);
-  });
 });

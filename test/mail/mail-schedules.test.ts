@@ -101,6 +101,34 @@ test('a report keeps the dates that its schedule needs, and its deletion tells o
   await mails.saveReport();
 });
 
+test.each([
+  ['UTC', 'America/Los_Angeles', '2026-12-01T08:00:00.000Z', '2026-12-01T16:00:00.000Z'],
+  ['UTC', 'Europe/Berlin', '2026-12-01T08:00:00.000Z', '2026-12-01T07:00:00.000Z'],
+  ['Asia/Tokyo', 'America/New_York', '2026-08-01T15:00:00.000Z', '2026-08-02T04:00:00.000Z'],
+  // The hour that New York leaves out in spring.
+  ['UTC', 'America/New_York', '2027-03-14T02:30:00.000Z', '2027-03-14T07:30:00.000Z'],
+])('a time zone that is set moves the next time from %s to %s', async (from, to, nextAt, moved) => {
+  const { gateway, organization } = mails;
+  await gateway.services.organizations.setTimeZone(organization.name, from);
+  const { id } = await mails.schedule();
+  await gateway.database.client.query('UPDATE report_schedule SET next_at = $2 WHERE id = $1', [id, nextAt]);
+  await gateway.services.organizations.setTimeZone(organization.name, to);
+  expect((await gateway.services.schedules.get(null, id)).nextAt.toISOString()).toBe(moved);
+  await gateway.services.organizations.setTimeZone(organization.name, 'UTC');
+});
+
+test('a schedule of a zone that was set later mails no period that had come before the schedule', async () => {
+  const { gateway, organization } = mails;
+  const schedule = await mails.schedule({ format: 'TOTALS' });
+  await gateway.services.organizations.setTimeZone(organization.name, 'Pacific/Honolulu');
+  const { nextAt } = await gateway.services.schedules.get(null, schedule.id);
+  await mails.serve();
+  await mails.advance('22 hours');
+  await until(async () => (await mails.logOf(schedule)).some(({ state }) => state === 'SENT'));
+  expect((await mails.logOf(schedule)).map(({ dueAt }) => dueAt)).toEqual([nextAt]);
+  await gateway.services.organizations.setTimeZone(organization.name, 'UTC');
+});
+
 test('of the times that were missed while no gateway ran, the newest is mailed with its period', async () => {
   const schedule = await mails.schedule({ format: 'TOTALS' });
   await mails.advance('5 days');

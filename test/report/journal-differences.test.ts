@@ -163,7 +163,11 @@ test(
         const cases = [
           [booked, `&as_of=${from}`, foretell(new Map(), then, '')],
           [asked, state, foretell(new Map(), now, '')],
-          [asked, `${since}${state}`, foretell(then, now, `@${to}`)],
+          [
+            asked,
+            `${since}${state}`,
+            foretell(then, now, `@${to}${booked.accounts === asked.accounts ? '' : `-accounts-${asked.accounts}`}`),
+          ],
         ] as const;
         const found: (readonly Row[] | undefined)[] = [];
         for (const [books, more, { rows, faulty }] of cases) {

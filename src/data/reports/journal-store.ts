@@ -9,7 +9,7 @@ import type { JournalAccounts } from './journal-account-store';
 
 /** The deposits of a journal, and the accounts that they are written to. */
 export interface JournalSide {
-  /** Lines of posted deposits. The state of a difference is known, on both sides. */
+  /** Lines of posted deposits in a known state. */
   readonly lineSet: LineSet;
   readonly accounts: JournalAccounts;
 }
@@ -131,11 +131,13 @@ function withParts({ booked, ...asked }: JournalQuestion): Prisma.Sql {
 }
 
 /** The expressions of the fields of a row. */
-function fieldsOf({ lineSet, booked, currency, taxRate, journalId }: JournalQuestion): Readonly<Record<string, Prisma.Sql>> {
+function fieldsOf({ lineSet, booked, accounts, currency, taxRate, journalId }: JournalQuestion): Readonly<Record<string, Prisma.Sql>> {
   // The date is a part of the id: a deposit that was moved and is booked again, whole, is another entry than the one that it had.
   const own = raw(`'deposit-' || deposit_id || to_char(deposit_date, '-YYYYMMDD')`);
+  // After accounts were saved anew, a second difference may end with the same version.
+  const moved = booked && booked.accounts.number !== accounts.number ? `-accounts-${accounts.number}` : '';
   const id = booked
-    ? sql`(${own} || ${`@${numberOf(lineSet.state!)}`}::text || CASE WHEN stands THEN '' ELSE '-reversal' END)`
+    ? sql`(${own} || ${`@${numberOf(lineSet.state!)}${moved}`}::text || CASE WHEN stands THEN '' ELSE '-reversal' END)`
     : sql`(${own})`;
   const subject = raw(
     booked === undefined

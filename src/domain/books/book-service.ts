@@ -114,6 +114,12 @@ export class BookService {
     return (await this.store.findState(organizationId, { version }, books)).state ?? undefined;
   }
 
+  /** The stamp of the newest version, which is `NO_VERSION` before the first. */
+  async findNewest(organizationId: number, books: RequestBooks): Promise<VersionStamp> {
+    const { latest } = await this.store.findState(organizationId, { version: 0 }, books);
+    return latest ?? NO_VERSION;
+  }
+
   /**
    * The changes of a set from the place that a follower has come to, up to a version that the request has seen. Undefined where the books have
    * not been at that place: a restored backup goes on with the same numbers of versions. Throws VERSION_PRUNED as `inState`.

@@ -212,7 +212,7 @@ export class ProofService {
   }
 
   private async toJournal(asked: AskedJournal, lineSet: LineSet, opened: RequestBooks, template: RowTemplate): Promise<RemadeRows> {
-    const journal = await this.parts.journals.journal(lineSet, asked, lineSet.state!, opened);
+    const journal = await this.parts.journals.journal(lineSet, asked, opened);
     return { rows: journal.bytes(template), digests: () => ({}) };
   }
 

@@ -30,19 +30,20 @@ export class JournalService {
   ) {}
 
   /**
-   * The journal of a set, whose differences end with the set's state, or with `newest`. Its bytes are read after all other data of the answer.
+   * The journal of a set in its state; in the newest one where it has none. The receipt names the state before the entries are read, and the
+   * next journal goes on from there. The journal's bytes are read after all other data of the answer.
    * Throws INVALID_PARAMETERS for a state or accounts that have not been, VERSION_PRUNED, and JOURNAL_REFUSED where no accounts were saved.
    */
-  async journal(lineSet: LineSet, asked: FileJournal, newest: VersionStamp, books: RequestBooks): Promise<Journal> {
+  async journal(lineSet: LineSet, asked: FileJournal, books: RequestBooks): Promise<Journal> {
     const { organizationId } = lineSet;
     const accounts = await this.accounts.get(organizationId, { name: 'accounts', number: asked.accounts });
     const { currency = '', taxRate, journalId } = asked;
     const texts = { currency, taxRate, journalId };
+    const ended = { ...lineSet, state: lineSet.state ?? (await this.states.findNewest(organizationId, books)) };
     if (!asked.since) {
-      const whole = { lineSet, accounts, booked: undefined, ...texts };
+      const whole = { lineSet: ended, accounts, booked: undefined, ...texts };
       return this.toJournal(whole, { ...asked, accounts: accounts.number }, books);
     }
-    const ended = { ...lineSet, state: lineSet.state ?? newest };
     const from = await this.findBooked(ended, asked.since, books);
     if (numberOf(from) > numberOf(ended.state))
       throw new InputError(`since is version ${numberOf(from)}, which comes after version ${numberOf(ended.state)} of the journal`);

@@ -345,13 +345,13 @@ export class FileResolver {
     };
   }
 
-  /** A journal tells no donor. Its differences end with the state that the caller asks for, or with that of the check of access. */
-  private async journal(query: FileQuery, { organization }: MemberAccess, { access, books }: RequestContext): Promise<FileSource> {
+  /** A journal tells no donor. */
+  private async journal(query: FileQuery, { organization }: MemberAccess, { books }: RequestContext): Promise<FileSource> {
     const narrowed = toNarrowedLineSet(organization.id, query.lines);
     const inState = await this.services.books.inState(narrowed, query.lines.asOf, books, { name: asOfNames.file });
     const currency = query.journal!.currency ?? organization.currency;
     const asked = { ...query.journal!, ...(currency !== null && { currency }) };
-    const journal = await this.services.journals.journal(inState, asked, access.bookState!.version, books);
+    const journal = await this.services.journals.journal(inState, asked, books);
     const { lineSet, from } = journal;
     return {
       query: { ...query, journal: journal.asked },

@@ -183,6 +183,11 @@ function Journal({ provision, startDate, endDate, asOf, timeZone, mayChange, onD
           onSave={() => void save(accounts)}
         />
       )}
+      {taken && !booked && (
+        <p>
+          Only journals that you took yourself, and whose state is kept, are listed. “All deposits” books again what others have booked.
+        </p>
+      )}
       {isOtherPeriod && <p>Journals with other days are not offered: choose a period that has all days that you booked.</p>}
       {isUnknown && (
         <p role="alert">

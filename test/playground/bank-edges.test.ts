@@ -69,9 +69,9 @@ test('an analyst reads beside a deposit of those outside that may meet it at a l
 });
 
 test('an analyst whose statement reaches beyond the deposits that were read reads so of its lines', () => {
-  const lines = ['2026-04-02', '2026-05-15', '2026-06-30'].map((bookedOn) => ({ ...line, bookedOn }));
+  const lines = ['2026-03-02', '2026-05-15', '2026-07-30'].map((bookedOn) => ({ ...line, bookedOn }));
   const known = widen({ startDate: '2026-05-01', endDate: '2026-05-31' });
-  expect(known).toEqual({ startDate: '2026-03-31', endDate: '2026-07-01' });
+  expect(known).toEqual({ startDate: '2026-02-28', endDate: '2026-08-01' });
   expect(matchStatement(lines, [], { days: 3, lineDate: 'bookedOn', byHand: [], known }).lines).toEqual(['edge', 'none', 'edge']);
   expect(widen({ endDate: '9999-12-31' })).toEqual({ endDate: '9999-12-31' });
 });

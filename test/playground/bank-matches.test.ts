@@ -45,7 +45,7 @@ test('an analyst decides about equal lines of one day, and the other one is tied
   const [lines, deposits] = [[line(0, 5, { text: 'a' }), line(0, 5, { text: 'b' })], [deposit(0, 5)]];
   const tie = match(lines, deposits);
   expect(told(tie)).toEqual({ ties: [], lines: ['several', 'several'], deposits: ['several'] });
-  expect(tie.unclear).toEqual([{ lines: [0, 1], deposits: [0] }]);
+  expect(tie.unclear).toEqual([{ lines: [0, 1], deposits: [0], isWhole: false, isEdge: false }]);
   expect(told(match(lines, deposits, { byHand: [{ lines: [1], deposits: [0] }] }))).toEqual({
     ties: ['hand: 1 = 0'],
     lines: ['none', 'tied'],
@@ -90,8 +90,32 @@ test('an analyst is told that several sums fit, that a part of the only sum fits
   expect(told(match([line(9, 203)], [...many, deposit(9, 103), deposit(9, 100)]))).toMatchObject({ ties: ['deposits: 0 = 22+21'] });
 });
 
-test('an analyst sees no tie of a payment that was taken back, and chooses the value date', () => {
-  expect(told(match([line(0, 5, { isReversal: true })], [deposit(0, 5)]))).toEqual({ ties: [], lines: ['reversal'], deposits: ['none'] });
+test('an analyst sees a line tied only where all deposits of its days are known', () => {
+  const known = { endDate: dayAt(11) };
+  const untied = { ties: [], lines: ['edge'], deposits: ['edge'] };
+  expect(told(match([line(9, 5)], [deposit(7, 5)], { known }))).toEqual(untied);
+  expect(told(match([line(8, 5)], [deposit(7, 5)], { known }))).toMatchObject({ ties: ['pair: 0 = 0'] });
+  expect(told(match([line(9, 5)], [deposit(7, 2), deposit(8, 3)], { known }))).toEqual({ ...untied, deposits: ['edge', 'edge'] });
+  expect(told(match([line(9, 2), line(8, 3)], [deposit(8, 5)], { known }))).toEqual({ ...untied, lines: ['edge', 'edge'] });
+  // Whoever the line at the edge takes may be that of a line before.
+  expect(told(match([line(5, 5), line(9, 5)], [deposit(7, 5), deposit(4, 5)], { known }))).toMatchObject({ ties: [] });
+});
+
+test('an analyst matches equal groups at once only where each line has a deposit of its own within the days', () => {
+  const wholes = (lines: readonly number[], deposits: readonly number[]): readonly boolean[] =>
+    match(
+      lines.map((day) => line(day, 5)),
+      deposits.map((day) => deposit(day, 5)),
+    ).unclear.map(({ isWhole }) => isWhole);
+  expect(wholes([0, 0], [1, 1])).toEqual([true]);
+  expect(wholes([0, 0, 1], [1, 1])).toEqual([false]);
+  // Both lines of one day fit the first deposit alone.
+  expect(wholes([0, 0, 5], [3, 6, 7])).toEqual([false]);
+});
+
+test('an analyst sees no tie of what came back or was taken back, and chooses the value date', () => {
+  expect(told(match([line(0, 5, { isReversal: true })], [deposit(0, 5)]))).toEqual({ ties: [], lines: ['returned'], deposits: ['none'] });
+  expect(match([line(0, -5, { isReversal: true }), line(0, -5)], []).lines).toEqual(['reversal', 'paid-out']);
   const late = [line(9, 5, { valuedOn: dayAt(1) })];
   expect(match(late, [deposit(0, 5)]).groups).toEqual([]);
   expect(match(late, [deposit(0, 5)], { lineDate: 'valuedOn' }).groups).toHaveLength(1);

@@ -102,12 +102,14 @@ function readAccount(reader: RecordReader, day: string, groupCurrency: string): 
   let [sum, records] = [0n, header.count];
   for (let at = 2; at < header.fields.length;) {
     const type = valueOf(header, at);
-    const amount = readAmount(valueOf(header, at + 1), header, true);
-    if (type !== '') summary.set(type, amount);
+    const told = valueOf(header, at + 1);
+    const amount = readAmount(told, header, true);
+    // A blank amount is one that the bank does not tell.
+    if (type !== '' && told !== '') summary.set(type, amount);
     sum += amount;
     at = readFunds(header, at + 3).next;
   }
-  const lines: StatementLine[] = [];
+  const movements: Movement[] = [];
   const toCents = (units: bigint, record: Bai2Record): bigint => scale(units, currency, record);
   while (reader.peek() === '16') {
     const record = reader.take('16', 'a movement');
@@ -115,8 +117,9 @@ function readAccount(reader: RecordReader, day: string, groupCurrency: string): 
     sum += amount;
     records += record.count;
     const line = readMovement(record, toCents(amount, record), day);
-    if (line) lines.push(line);
+    if (line) movements.push({ type: valueOf(record, 0), line });
   }
+  const lines = leaveOutItems(movements);
   const trailer = reader.take('49', 'the next movement or the end of the account');
   records += trailer.count;
   checkTotals(trailer, `Account ${account}`, [
@@ -135,11 +138,34 @@ function readAccount(reader: RecordReader, day: string, groupCurrency: string): 
       notes: [
         ...(opening === undefined ? ['The file tells no opening balance.'] : []),
         ...(closing === undefined ? ['The file tells no closing balance.'] : []),
+        ...(lines.length < movements.length ? ['Items of a deposit are left out: the line of the deposit has their sum.'] : []),
       ],
     },
     sum,
     records,
   };
+}
+
+interface Movement {
+  readonly type: string;
+  readonly line: StatementLine;
+}
+
+/** The types of items by that of their deposit: checks of a lockbox, of a DTC deposit, and preauthorized ones. */
+const itemTypes: Readonly<Record<string, string>> = { '115': '116', '135': '136', '155': '156' };
+
+/** The lines without the items that follow their deposit and add up to it: its money is one movement. */
+function leaveOutItems(movements: readonly Movement[]): StatementLine[] {
+  const lines: StatementLine[] = [];
+  for (let at = 0; at < movements.length;) {
+    const { type, line } = movements[at++]!;
+    lines.push(line);
+    let end = at;
+    while (end < movements.length && movements[end]!.type === itemTypes[type]) end++;
+    const items = movements.slice(at, end);
+    if (items.length > 0 && sumOf(items.map((item) => item.line)) === line.cents) at += items.length;
+  }
+  return lines;
 }
 
 /** Reads a movement: its type says the direction, and its amount has no sign. Undefined for one that moves nothing. */

@@ -1,6 +1,6 @@
 import type { StatementLine } from './bank-statement';
 import type { DaySpan } from './booked-deposits';
-import { pairEqual, type MatchItem } from './equal-pairs';
+import { pairEqual, type MatchItem, type UnclearGroup } from './equal-pairs';
 import { createSumFinder, MOST_ADDENDS, MOST_CENTS } from './sum-search';
 
 /** A deposit by the amount that the bank may have: net of fees, or gross. */
@@ -50,7 +50,7 @@ export interface TiedGroup extends TiedPlaces {
 export type LeftReason =
   /** Nothing of its amount, and no sum. */
   | 'none'
-  /** Nothing found, and deposits of some of its days are not known. */
+  /** Deposits of some of its days are not known, or it may belong to a line of which that is so. */
   | 'edge'
   /** Several of its amount fit, or several fit the same one. */
   | 'several'
@@ -62,8 +62,10 @@ export type LeftReason =
   | 'too-many'
   /** Money that left the account, which no deposit is. */
   | 'paid-out'
-  /** An entry that takes back a payment, which no deposit is. */
+  /** Money that the bank took back, which no deposit is. */
   | 'reversal'
+  /** A payment out of the account that came back, which no deposit is. */
+  | 'returned'
   /** Nothing to find: the amount is zero or less. */
   | 'no-money';
 
@@ -73,7 +75,7 @@ export interface BankTie {
   readonly lines: readonly (LeftReason | undefined)[];
   readonly deposits: readonly (LeftReason | undefined)[];
   /** Groups of equal amounts that nobody can tell apart. */
-  readonly unclear: readonly TiedPlaces[];
+  readonly unclear: readonly UnclearGroup[];
 }
 
 const toDay = (date: string): number => Date.parse(`${date}T00:00:00Z`) / 86_400_000;
@@ -88,18 +90,18 @@ export function matchStatement(lines: readonly StatementLine[], deposits: readon
   const groups: TiedGroup[] = byHand.map((group) => ({ ...group, kind: 'hand' }));
   const isDone = { lines: new Set(byHand.flatMap((group) => group.lines)), deposits: new Set(byHand.flatMap((group) => group.deposits)) };
   const reasons = {
-    lines: lines.map(({ cents, isReversal }, place): LeftReason | undefined =>
-      isDone.lines.has(place) ? undefined : cents < 0n ? 'paid-out' : cents === 0n ? 'no-money' : isReversal ? 'reversal' : 'none',
-    ),
+    lines: lines.map((line, place): LeftReason | undefined => (isDone.lines.has(place) ? undefined : reasonOf(line))),
     deposits: deposits.map(({ cents }, place): LeftReason | undefined =>
       isDone.deposits.has(place) ? undefined : cents <= 0n ? 'no-money' : 'none',
     ),
   };
-  const isReceived = (side: Side, place: number): boolean => reasons[side][place] === 'none';
+  const first = known.startDate === undefined ? -Infinity : toDay(known.startDate) + days;
+  const last = known.endDate === undefined ? Infinity : toDay(known.endDate) - days;
   const received = new Map(
-    lines.flatMap((line, place) =>
-      isReceived('lines', place) ? [[place, { cents: line.cents, day: toDay(dayOf(line, lineDate)) }] as const] : [],
-    ),
+    lines.flatMap((line, place) => {
+      const day = toDay(dayOf(line, lineDate));
+      return reasons.lines[place] === 'none' ? [[place, { cents: line.cents, day, isEdge: day < first || day > last }] as const] : [];
+    }),
   );
   // A deposit of less than zero, such as refunds, is no line of its own, but it may be a part of one.
   const booked = new Map(
@@ -115,23 +117,25 @@ export function matchStatement(lines: readonly StatementLine[], deposits: readon
     booked.delete(deposit);
   }
   for (const group of unclear) {
-    for (const place of group.lines) reasons.lines[place] = 'several';
-    for (const place of group.deposits) reasons.deposits[place] = 'several';
+    for (const place of group.lines) reasons.lines[place] = group.isEdge ? 'edge' : 'several';
+    for (const place of group.deposits) reasons.deposits[place] = group.isEdge ? 'edge' : 'several';
   }
   // An unclear one of equal amounts may be a sum instead, which would take its parts from another.
-  const isOpen = (side: Side, place: number): boolean => reasons[side][place] === 'none' || reasons[side][place] === 'several';
+  const isOpen = (side: Side, place: number): boolean => reasons[side][place] !== undefined;
   const found = [
     ...findSums('lines', received, booked, (place) => isOpen('lines', place), days),
     ...findSums('deposits', booked, received, (place) => isOpen('deposits', place), days),
   ];
-  tieSums(found, reasons, groups);
-  for (const [place, { day }] of received) {
-    const isEdge =
-      (known.startDate !== undefined && day - days < toDay(known.startDate)) ||
-      (known.endDate !== undefined && day + days > toDay(known.endDate));
-    if (isEdge && reasons.lines[place] === 'none') reasons.lines[place] = 'edge';
-  }
+  tieSums(found, reasons, groups, (line) => received.get(line)?.isEdge ?? false);
+  for (const [place, { isEdge }] of received) if (isEdge && reasons.lines[place] === 'none') reasons.lines[place] = 'edge';
   return { groups, lines: reasons.lines, deposits: reasons.deposits, unclear };
+}
+
+/** The reason of a line before any deposit is looked at. */
+function reasonOf({ cents, isReversal }: StatementLine): LeftReason {
+  if (cents === 0n) return 'no-money';
+  if (cents < 0n) return isReversal ? 'reversal' : 'paid-out';
+  return isReversal ? 'returned' : 'none';
 }
 
 type Side = 'lines' | 'deposits';
@@ -213,7 +217,7 @@ function toNear(day: number, near: NearAmounts['parts']): NearAmounts {
 const otherOf = (side: Side): Side => (side === 'lines' ? 'deposits' : 'lines');
 
 /** Ties what has one sum, none of whose parts may be anything else. Everything that may be in a sum gets its reason. */
-function tieSums(found: readonly FoundSum[], reasons: Reasons, groups: TiedGroup[]): void {
+function tieSums(found: readonly FoundSum[], reasons: Reasons, groups: TiedGroup[], isEdge: (line: number) => boolean): void {
   const uses = { lines: new Map<number, number>(), deposits: new Map<number, number>() };
   const use = (side: Side, place: number): void => void uses[side].set(place, (uses[side].get(place) ?? 0) + 1);
   for (const { side, place, ways, members } of found) {
@@ -223,7 +227,8 @@ function tieSums(found: readonly FoundSum[], reasons: Reasons, groups: TiedGroup
     if (ways === undefined) for (const member of members) use(otherOf(side), member);
   }
   // A pair of equal amounts that is unclear is a use too.
-  const isFree = (side: Side, place: number): boolean => uses[side].get(place) === 1 && reasons[side][place] !== 'several';
+  const isFree = (side: Side, place: number): boolean =>
+    uses[side].get(place) === 1 && reasons[side][place] !== 'several' && reasons[side][place] !== 'edge';
   const mark = (side: Side, places: readonly number[], reason: LeftReason): void => {
     for (const place of places) if (reasons[side][place] === 'none' || reasons[side][place] === 'too-many') reasons[side][place] = reason;
   };
@@ -234,13 +239,15 @@ function tieSums(found: readonly FoundSum[], reasons: Reasons, groups: TiedGroup
   }
   for (const { side, place, members, ways = 0 } of found) {
     const other = otherOf(side);
-    if (ways === 1 && isFree(side, place) && members.every((member) => isFree(other, member))) {
+    const isAtEdge = (side === 'lines' ? [place] : members).some(isEdge);
+    if (ways === 1 && !isAtEdge && isFree(side, place) && members.every((member) => isFree(other, member))) {
       groups.push({ kind: other, lines: side === 'lines' ? [place] : members, deposits: side === 'lines' ? members : [place] });
       reasons[side][place] = undefined;
       for (const member of members) reasons[other][member] = undefined;
     } else if (ways > 0) {
-      mark(side, [place], ways > 1 ? 'sums' : 'shared');
-      mark(other, members, ways > 1 ? 'sums' : 'shared');
+      const reason = isAtEdge ? 'edge' : ways > 1 ? 'sums' : 'shared';
+      mark(side, [place], reason);
+      mark(other, members, reason);
     }
   }
 }

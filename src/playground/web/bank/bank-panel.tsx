@@ -12,7 +12,7 @@ import { keepColumns, readKeptColumns } from './kept-columns';
 import { StatementForm, type TieChoices } from './statement-form';
 import type { TableColumns } from './table-columns';
 import { TieSummary } from './tie-summary';
-import { differenceOf, keepByHand, listTitles, toFacts, type ListName } from './tie-lists';
+import { hasSameLines, keepByHand, listTitles, toFacts, type ListName } from './tie-lists';
 import { useBankTie, type ChosenFile, type KeptTie, type TiedReport } from './use-bank-tie';
 
 interface BankPanelProps {
@@ -88,7 +88,8 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
     const books = await readBooks();
     if (!isLast()) return;
     const { amount, days, lineDate } = latest.current.choices;
-    setPinned({ ...books, statement, fileName: chosen.name, address: report.address, amount, days, lineDate, byHand: [] });
+    const now = { ...books, statement, fileName: chosen.name, address: report.address, amount, days, lineDate };
+    setPinned((before) => ({ ...now, byHand: before && hasSameLines(before, now) ? keepByHand(before.byHand, before, now) : [] }));
     setMessage({ text: `${chosen.name} was read.`, isFault: false });
   };
   const tryTo = (run: () => Promise<void>): void => {
@@ -153,7 +154,7 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
       saveFile({ name, content });
       setMessage({ text: `The lists are in ${name}.`, isFault: false });
     });
-  const equal = tie && pinned ? tie.unclear.filter((group) => differenceOf(group, pinned) === 0n) : [];
+  const equal = tie?.unclear.filter(({ isWhole, isEdge }) => isWhole && !isEdge) ?? [];
   const open = useMemo(() => {
     const placeOf = (row: Row): number => Number(row.at(-1));
     return {

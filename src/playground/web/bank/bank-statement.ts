@@ -56,6 +56,9 @@ export function writeCents(cents: bigint): string {
   return `${cents < 0n ? '-' : ''}${digits.slice(0, -DECIMALS)}.${digits.slice(-DECIMALS)}`;
 }
 
+/** A line as one text, which only an equal line has. */
+export const textOf = ({ cents, ...line }: StatementLine): string => JSON.stringify([cents.toString(), line]);
+
 /** The sum of the lines: what the statement says has moved. */
 export const sumOf = (lines: readonly Pick<StatementLine, 'cents'>[]): bigint => lines.reduce((sum, { cents }) => sum + cents, 0n);
 

@@ -37,8 +37,10 @@ const depositColumns = {
   gross: 'all.byTransaction.amount',
 } as const;
 
+/** The days that are read around a report: a line of one of its deposits may be of another deposit, on its other side. */
+const AROUND = 2 * MOST_DAYS;
 /** The days that can be moved so far and have years of four digits still. */
-const [FIRST_DAY, LAST_DAY] = [addDays('1000-01-01', MOST_DAYS), addDays('9999-12-31', -MOST_DAYS)];
+const [FIRST_DAY, LAST_DAY] = [addDays('1000-01-01', AROUND), addDays('9999-12-31', -AROUND)];
 
 /** The deposits of the rows of a report. */
 export function toDeposits(columns: readonly TableColumn[], rows: readonly Row[], { startDate, endDate }: DaySpan): BookedDeposit[] {
@@ -55,6 +57,6 @@ export function toDeposits(columns: readonly TableColumn[], rows: readonly Row[]
 
 /** The days of a report and those around it, whose deposits may be lines too. */
 export const widen = ({ startDate, endDate }: DaySpan): DaySpan => ({
-  ...(startDate !== undefined && { startDate: startDate < FIRST_DAY ? startDate : addDays(startDate, -MOST_DAYS) }),
-  ...(endDate !== undefined && { endDate: endDate > LAST_DAY ? endDate : addDays(endDate, MOST_DAYS) }),
+  ...(startDate !== undefined && { startDate: startDate < FIRST_DAY ? startDate : addDays(startDate, -AROUND) }),
+  ...(endDate !== undefined && { endDate: endDate > LAST_DAY ? endDate : addDays(endDate, AROUND) }),
 });

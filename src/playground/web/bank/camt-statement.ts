@@ -61,7 +61,7 @@ function readStatement(statement: XmlElement, place: string): Statement {
     to: readDay(statement, 'FrToDt', place, 'ToDtTm') ?? days.at(-1) ?? '',
     opening: opening.cents,
     closing: closing.cents,
-    hasPageBefore: opening.code === 'ITBD',
+    hasPageBefore: opening.code === 'ITBD' || Number(textAt(statement, 'StmtPgntn', 'PgNb')) > 1,
     hasPageAfter: closing.code === 'ITBD' || ['false', '0'].includes(textAt(statement, 'StmtPgntn', 'LastPgInd')),
     lines: lines.map(({ status: _status, charges: _charges, ...line }) => line),
     notes: [
@@ -89,7 +89,12 @@ function readEntry(entry: XmlElement, currency: string, place: string): Entry {
   const bookedOn = readDay(entry, 'BookgDt', place) ?? valuedOn;
   if (bookedOn === undefined) throw new StatementFault(`${place} has neither a booking date nor a value date.`);
   const parts = findAll(entry, 'NtryDtls', 'TxDtls');
-  const charges = [entry, ...parts].flatMap((part) => findAll(part, 'Chrgs')).reduce((sum, charge) => sum + readCharge(charge, place), 0n);
+  // Those of an entry are of all its transactions, which may tell them again.
+  const own = findAll(entry, 'Chrgs');
+  const charges = (own.length > 0 ? own : parts.flatMap((part) => findAll(part, 'Chrgs'))).reduce(
+    (sum, charge) => sum + readCharge(charge, currency, place),
+    0n,
+  );
   const references = [
     textAt(entry, 'AcctSvcrRef'),
     textAt(entry, 'NtryRef'),
@@ -125,11 +130,18 @@ function describe(entry: XmlElement, parts: readonly XmlElement[], charges: bigi
   return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text;
 }
 
-/** The charges that an entry tells: their total, or else the sum of their records. Version 02 has amounts without records. */
-function readCharge(charge: XmlElement, place: string): bigint {
-  const [total] = findAll(charge, 'TtlChrgsAndTaxAmt');
-  const amounts = total ? [total] : [...findAll(charge, 'Rcrd', 'Amt'), ...findAll(charge, 'Amt')];
-  return amounts.reduce((sum, { text }) => sum + (readCents(text, `${place}, charges`) ?? 0n), 0n);
+/**
+ * The charges that an entry tells in the currency of the account: their total, or else the sum of their records, less those that are given
+ * back. Version 02 has amounts without records.
+ */
+function readCharge(charge: XmlElement, currency: string, place: string): bigint {
+  const read = (holder: XmlElement, name: string): bigint[] =>
+    findAll(holder, name)
+      .filter(({ attributes }) => (attributes.Ccy ?? currency) === currency)
+      .map(({ text }) => (textAt(holder, 'CdtDbtInd') === 'CRDT' ? -1n : 1n) * (readCents(text, `${place}, charges`) ?? 0n));
+  const total = read(charge, 'TtlChrgsAndTaxAmt');
+  const amounts = total.length > 0 ? total : [charge, ...findAll(charge, 'Rcrd')].flatMap((holder) => read(holder, 'Amt'));
+  return amounts.reduce((sum, cents) => sum + cents, 0n);
 }
 
 /** The amount of a balance or an entry with its sign. */

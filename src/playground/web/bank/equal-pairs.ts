@@ -3,13 +3,24 @@ export interface MatchItem {
   /** The number of its day. */
   readonly day: number;
   readonly cents: bigint;
+  /** True for a line of whose days some deposits are not known. */
+  readonly isEdge?: boolean;
+}
+
+/** Lines and deposits of one amount that hang together, as places in their lists. Nobody can say which belongs to which. */
+export interface UnclearGroup {
+  readonly lines: readonly number[];
+  readonly deposits: readonly number[];
+  /** True where each line can have a deposit of its own within the days, and each deposit a line. */
+  readonly isWhole: boolean;
+  /** True where a deposit that is not known may belong to it. */
+  readonly isEdge: boolean;
 }
 
 /** The pairs of one line and one deposit, and what is in more than one possible pair. All are places in the two lists. */
 export interface EqualPairs {
   readonly pairs: readonly (readonly [line: number, deposit: number])[];
-  /** Groups in which every line has a deposit of its amount, in no way or in several ways: nobody can say which belongs to which. */
-  readonly unclear: readonly { readonly lines: readonly number[]; readonly deposits: readonly number[] }[];
+  readonly unclear: readonly UnclearGroup[];
 }
 
 /** The lines and the deposits of one day, which fit the same others. */
@@ -37,13 +48,15 @@ export function pairEqual(lines: ReadonlyMap<number, MatchItem>, deposits: Reado
       nodes.set(`${side} ${String(day)}`, node);
       node.places.push(place);
     }
-  const found = { pairs: [] as (readonly [number, number])[], unclear: [] as EqualPairs['unclear'][number][] };
+  const found = { pairs: [] as (readonly [number, number])[], unclear: [] as UnclearGroup[] };
   for (const nodes of byAmount.values()) {
     connect([...nodes.values()], days);
     for (const group of groupsOf([...nodes.values()])) {
-      const pairs = pairOnlyWay(group);
+      const own = { lines: placesOf(group, 'line'), deposits: placesOf(group, 'deposit') };
+      const isEdge = own.lines.some((place) => lines.get(place)?.isEdge);
+      const pairs = isEdge ? undefined : pairOnlyWay(group);
       if (pairs) found.pairs.push(...pairs);
-      else found.unclear.push({ lines: placesOf(group, 'line'), deposits: placesOf(group, 'deposit') });
+      else found.unclear.push({ ...own, isEdge, isWhole: isPairable(daysOf(own.lines, lines), daysOf(own.deposits, deposits), days) });
     }
   }
   return found;
@@ -84,6 +97,13 @@ function groupsOf(nodes: readonly DayNode[]): DayNode[][] {
 
 const placesOf = (group: readonly DayNode[], side: DayNode['side']): number[] =>
   group.filter((node) => node.side === side).flatMap(({ places }) => places);
+
+const daysOf = (places: readonly number[], items: ReadonlyMap<number, MatchItem>): number[] =>
+  places.map((place) => items.get(place)!.day).toSorted((one, other) => one - other);
+
+/** True where sorted days can be paired within some days. When they can be in any way, the first of each are a pair, and so on. */
+const isPairable = (lines: readonly number[], deposits: readonly number[], days: number): boolean =>
+  lines.length === deposits.length && lines.every((day, n) => Math.abs(day - deposits[n]!) <= days);
 
 /**
  * The only way to pair a group; undefined where there is none, or another one. Two of one day may change places, and so may whoever is left

@@ -1,5 +1,5 @@
 import { readBai2 } from './bai2-statement';
-import { StatementFault, sumOf, writeCents, type Statement } from './bank-statement';
+import { StatementFault, sumOf, textOf, writeCents, type Statement } from './bank-statement';
 import { readCamt } from './camt-statement';
 import type { TableColumns, TableHead } from './table-columns';
 import { readTable, readTableHead } from './table-statement';
@@ -80,6 +80,9 @@ function toOne(all: readonly Statement[], { account, currency }: StatementChoice
   const parts = wanted.toSorted((one, other) =>
     one.from + one.to < other.from + other.to ? -1 : Number(one.from + one.to > other.from + other.to),
   );
+  const texts = parts.map(({ from, to, opening, closing, lines }) => [from, to, opening, closing, ...lines.map(textOf)].join());
+  const again = parts.find(({ lines }, n) => lines.length > 0 && texts.indexOf(texts[n]!) < n);
+  if (again) throw new StatementFault(`The statement from ${again.from} to ${again.to} is in the file twice.`);
   checkBalances(parts);
   const [first, last] = [parts[0]!, parts.at(-1)!];
   if (first.hasPageBefore) throw new StatementFault(`The statement from ${first.from} begins within: a page before it is missing.`);

@@ -2,7 +2,7 @@ import type { FileFact } from '../files/file-content';
 import type { Cell, Row, TableColumn } from '../values/table-types';
 import { dayOf, lineDates, tieKinds, type BankTie, type LeftReason, type LineDate, type TiedGroup, type TiedPlaces } from './bank-match';
 import type { BookedDeposit, DaySpan } from './booked-deposits';
-import { readCents, sumOf, writeCents, type Statement, type StatementLine } from './bank-statement';
+import { readCents, sumOf, textOf, writeCents, type Statement, type StatementLine } from './bank-statement';
 import { MOST_ADDENDS } from './sum-search';
 
 /** The amounts of a deposit that the bank's line may be. */
@@ -38,6 +38,7 @@ const remainders = {
   'too many sums to try': ['too-many'],
   'paid out': ['paid-out'],
   'taken back': ['reversal'],
+  'come back': ['returned'],
   'nothing to find': ['no-money'],
 } as const satisfies Readonly<Record<string, readonly LeftReason[]>>;
 
@@ -88,6 +89,8 @@ function explain(reason: LeftReason, days: number, outside: readonly string[]): 
       return 'Money that left the account.';
     case 'reversal':
       return 'The bank took a payment back.';
+    case 'returned':
+      return 'A payment out of the account came back.';
     case 'no-money':
       return 'No amount above zero.';
   }
@@ -232,6 +235,10 @@ export function keepByHand(byHand: readonly TiedPlaces[], before: TieInput, now:
     return moved.length === deposits.length && differenceOf(group, now) === 0n ? [group] : [];
   });
 }
+
+/** True for two readings of the same lines, such as of one file for its account and for any. */
+export const hasSameLines = ({ statement: { lines } }: TieInput, { statement: { lines: others } }: TieInput): boolean =>
+  lines.length === others.length && lines.every((line, at) => textOf(line) === textOf(others[at]!));
 
 /** The amount by which the lines of a group exceed its deposits. Only a group without a difference may be tied. */
 export const differenceOf = ({ lines, deposits }: TiedPlaces, { statement, deposits: all, amount }: TieInput): bigint =>

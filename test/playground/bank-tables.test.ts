@@ -1,6 +1,16 @@
 import { writeCents } from '../../src/playground/web/bank/bank-statement';
+import { keepColumns, readKeptColumns } from '../../src/playground/web/bank/kept-columns';
 import { readStatement, type StatementChoice } from '../../src/playground/web/bank/statement-reader';
 import { guessColumns, type TableColumns } from '../../src/playground/web/bank/table-columns';
+
+interface Store {
+  readonly getItem: (key: string) => string | null;
+  readonly setItem: (key: string, value: string) => void;
+}
+declare global {
+  /** The storage of a browser, which Node.js does not have. */
+  var localStorage: Store;
+}
 
 const ONE_COLUMN: TableColumns = {
   ...{ date: 0, amount: 1, credit: undefined, debit: undefined, text: 2, dateOrder: undefined, decimalSign: undefined },
@@ -59,4 +69,132 @@ test('the columns of credits and debits are proposed before one of amounts', () 
   const proposed = (...names: string[]): unknown => guessColumns({ names, isNamed: true, samples: [] });
   expect(proposed('Date', 'Debit Amount', 'Credit Amount')).toMatchObject({ amount: undefined, credit: 2, debit: 1 });
   expect(proposed('Date', 'Credit/Debit', 'Amount')).toMatchObject({ amount: 2, credit: undefined, debit: undefined });
+});
+
+const IN_AND_OUT: TableColumns = { ...ONE_COLUMN, amount: undefined, credit: 1, debit: 2, text: undefined };
+
+test('an analyst reads a debit that was taken back as money received, and debits that all have a minus as paid out', () => {
+  const table = (...rows: string[]): string => ['Date,Credit,Debit', ...rows.map((row) => `2026-05-04,${row}`)].join('\n');
+  const columns = IN_AND_OUT;
+  expect(amountsOf(table(',100.00', ',-100.00', ',0.00'), { columns })).toBe('-100.00 100.00 0.00');
+  expect(amountsOf(table('5.00,0.00', ',-100.00', ',-3.00'), { columns })).toBe('5.00 -100.00 -3.00');
+});
+
+test('an analyst reads unsigned amounts by the column that says their direction, and is told so', () => {
+  const card = 'Date,Transaction Amount,Transaction Type\n2026-05-04,500.00,Credit\n2026-05-05,100.00,debit\n';
+  expect(amountsOf(card)).toBe('500.00 -100.00');
+  const german = 'Datum;Betrag;Text;Soll/Haben\n04.05.2026;500,00;x;H\n05.05.2026;100,00;y;S\n';
+  expect(amountsOf(german)).toBe('500.00 -100.00');
+  const file = read(german);
+  expect(file.kind === 'read' && file.statement.notes).toContain('The column “Soll/Haben” says which amounts leave the account.');
+  expect(amountsOf('Date,Amount,Mark\n2026-05-04,5.00,DBIT\n')).toBe('-5.00');
+  expect(amountsOf('Date,Amount,Mark\n2026-05-04,-5.00,CR\n2026-05-04,6.00,DR\n')).toBe('-5.00 6.00');
+  const kinds = ['2026-05-04,5.00,C,Debit', '2026-05-04,6.00,D,Debit'];
+  expect(amountsOf(['Date,Amount,C/D,Card', ...kinds].join('\n'))).toBe('5.00 -6.00');
+});
+
+test('an analyst is told of directions that contradict each other, and of a row without one', () => {
+  expect(amountsOf('Date,Amount,Mark,Type\n2026-05-04,5.00,C,Debit\n2026-05-04,6.00,D,Credit\n')).toBe(
+    'The columns “Mark” and “Type” contradict each other about the amounts that leave the account.',
+  );
+  expect(amountsOf('Date,Amount,Mark\n2026-05-04,5.00,CR\n2026-05-04,6.00,DR\n2026-05-04,7.00,\n')).toBe(
+    'Line 4: “Mark” does not say whether the amount leaves the account.',
+  );
+});
+
+test('an analyst is told of a symbol that is not one of the currency of the deposits or of a code beside it', () => {
+  const table = (...amounts: string[]): string => ['Date,Amount,Text', ...amounts.map((amount) => `2026-05-04,${amount},x`)].join('\n');
+  expect(amountsOf(table('£5.00'), { currency: 'USD' })).toBe('The statement is in £, and the deposits are in USD.');
+  expect(amountsOf(table('€5.00'), { currency: 'CHF' })).toBe('The statement is in €, and the deposits are in CHF.');
+  expect(amountsOf(table('EUR 5.00', '$5.00'))).toBe('The amounts are in EUR and $: they cannot be added up.');
+  expect(amountsOf(table('$5.00', 'CAD 6.00'), { currency: 'CAD' })).toBe('5.00 6.00');
+  expect(amountsOf(table('£5.00'), { currency: 'GBP' })).toBe('5.00');
+  expect(amountsOf(table('\uFFE5500'), { currency: 'JPY' })).toBe('500.00');
+});
+
+test('a browser that remembers the columns asks for each file how its dates and amounts are meant', () => {
+  const stored = new Map<string, string>();
+  globalThis.localStorage = { getItem: (key) => stored.get(key) ?? null, setItem: (key, value) => stored.set(key, value) };
+  const head = { names: ['Date', 'Amount', 'Text'], isNamed: true, samples: [] };
+  keepColumns(head, { ...ONE_COLUMN, dateOrder: 'month-first', decimalSign: 'comma' });
+  const columns = readKeptColumns(head);
+  Reflect.deleteProperty(globalThis, 'localStorage');
+  expect(columns).toEqual(ONE_COLUMN);
+  expect(amountsOf('Date,Amount,Text\n04/05/2026,5,x\n', { columns })).toMatch(/: choose it\.$/);
+  expect(amountsOf('Date,Amount,Text\n2026-05-04,1.234,x\n', { columns })).toMatch(/: choose it\.$/);
+});
+
+/** The days of a table, or the reason why it is refused. */
+function daysOf(dates: readonly string[], columns = ONE_COLUMN): unknown {
+  const file = read(['Date,Amount,Text', ...dates.map((date) => `${date},5,x`)].join('\n'), { columns });
+  if (file.kind === 'refused') return file.reason;
+  return file.kind === 'read' && file.statement.lines.map(({ bookedOn }) => bookedOn).join(' ');
+}
+
+test('an analyst is asked for the order of dates that may begin with a year of two digits, and not for a day that is one in each order', () => {
+  expect(daysOf(['26-05-04'])).toBe('The dates of “Date” do not tell whether the day or the year comes first: choose it.');
+  expect(daysOf(['26-05-04'], { ...ONE_COLUMN, dateOrder: 'year-first' })).toBe('2026-05-04');
+  expect(daysOf(['26-05-04'], { ...ONE_COLUMN, dateOrder: 'day-first' })).toBe('2004-05-26');
+  expect(daysOf(['05-14-26', '05-04-26'])).toBe('2026-05-14 2026-05-04');
+  expect(daysOf(['26.05.04'])).toBe('2004-05-26');
+  expect(daysOf(['05/05/2026', '6/6/2026'])).toBe('2026-05-05 2026-06-06');
+});
+
+test('an analyst reads amounts below one that begin with the decimal sign', () => {
+  expect(amountsOf('Date,Amount,Text\n2026-05-04,.50,x\n2026-05-04,-.5,x\n2026-05-04,$.500,x\n')).toBe('0.50 -0.50 0.50');
+  expect(amountsOf('Date;Amount;Text\n2026-05-04;-,50;x\n')).toBe('-0.50');
+  expect(amountsOf('Date,Amount,Text\n2026-05-04,.,x\n')).toBe('Line 2: “.” is no amount with a decimal point.');
+});
+
+const AMERICAN = `Description,,Summary Amt.
+Beginning balance as of 05/01/2026,,"1,000.00"
+Total credits,,"500.00"
+Total debits,,"-100.00"
+Ending balance as of 05/31/2026,,"1,400.00"
+
+Date,Description,Amount,Running Bal.
+05/01/2026,Beginning balance as of 05/01/2026,,"1,000.00"
+05/14/2026,Gifts,"500.00","1,500.00"
+05/15/2026,Rent,"-100.00","1,400.00"
+`;
+const GERMAN = `"Girokonto";"DE12 3456"
+"Zeitraum:";"01.05.2026 - 31.05.2026"
+"Kontostand vom 31.05.2026:";"1.234,56 €"
+""
+"Buchungsdatum";"Wertstellung";"Status";"Verwendungszweck";"Betrag (€)"
+"04.05.26";"04.05.26";"Gebucht";"Spende";"12,34"
+`;
+
+test('an analyst reads a short table below the lines of a bank', () => {
+  const columns = { ...ONE_COLUMN, amount: 2, text: 1 };
+  expect(read(AMERICAN, { columns: undefined })).toMatchObject({ head: { names: ['Date', 'Description', 'Amount', 'Running Bal.'] } });
+  expect(amountsOf(AMERICAN, { columns })).toBe('500.00 -100.00');
+  const file = read(AMERICAN, { columns });
+  expect(file.kind === 'read' && file.statement.notes).toContain('Line 8 is a balance and no movement.');
+  for (const text of [GERMAN, GERMAN.replaceAll('"', '')])
+    expect(amountsOf(text, { columns: { ...ONE_COLUMN, amount: 4, text: 3 }, currency: 'EUR' })).toBe('12.34');
+});
+
+test('an analyst reads a table below lines that are as wide as it is, or that have a date and an amount', () => {
+  const table = 'Date,Amount,Text,\n2026-05-04,5.00,x,\n';
+  expect(amountsOf(`Account,12345,,\nFrom,2026-05-01,,\nOwner,Charity,,\n${table}`)).toBe('5.00');
+  expect(amountsOf(`Owner,Charity,EUR\nBalance,2026-05-31,5.00\n${table}`)).toBe('5.00');
+});
+
+test('an analyst never loses a row above one that could be a header', () => {
+  expect(amountsOf('2026-05-03,4.00,a\nNote,,\n2026-05-04,5.00,x\n')).toBe('Line 2: it has no amount.');
+  expect(amountsOf('2026-05-03,4.00,a\nNote,of,us\n2026-05-04,5.00,x\n')).toBe('Line 2: “of” is no amount with a decimal point.');
+  expect(amountsOf('Date,Amount,Text\nMay 3,4.00,a\nNote,,\n2026-05-04,5.00,x\n')).toBe('Line 2: “May 3” is no date.');
+  expect(amountsOf('Date,Amount,Text\n2026-05-03,4.00,a\nNote,,\n2026-05-04,5.00,x\n')).toBe('Line 3: it has no amount.');
+  expect(amountsOf('Date,Amount,Text\n2026-05-03,4.00,a\n2026-05\n')).toBe('Line 3 has 1 values, and the header has 3.');
+});
+
+test('an analyst is told the line of the file also below a value that holds line breaks', () => {
+  expect(amountsOf('Date,Amount,Text\r\n2026-05-04,5.00,"two\r\nlines"\r\n2026-05-05,none,x\r\n')).toBe(
+    'Line 4: “none” is no amount with a decimal point.',
+  );
+  expect(amountsOf('Date,Amount,"Te\nxt"\n\n2026-05-04,5.00\n')).toBe('Line 4 has 2 values, and the header has 3.');
+  expect(amountsOf('Date,Amount,Text\n2026-05-04,5.00,"a\nb"\n2026-05-05,6.00,"x\n')).toBe(
+    'Line 4: a quote is not closed or stands within a value.',
+  );
 });

@@ -40,11 +40,11 @@ export class StatementFault extends Error {
 const DECIMALS = 2;
 
 /**
- * Reads an unsigned decimal such as `12`, `12.5` or `12.50` into hundredths; undefined for other texts. Throws a fault that names the place
+ * Reads an unsigned decimal such as `12`, `12.5`, `12.50` or `.50` into hundredths; undefined for other texts. Throws a fault that names the place
  * for an amount with a part of a hundredth, which the books cannot have.
  */
 export function readCents(text: string, place: string): bigint | undefined {
-  const [, whole, decimals = ''] = /^(\d+)(?:\.(\d*))?$/.exec(text) ?? [];
+  const [, whole, decimals = ''] = /^(?=\.?\d)(\d*)(?:\.(\d*))?$/.exec(text) ?? [];
   if (whole === undefined) return undefined;
   if (!/^0*$/.test(decimals.slice(DECIMALS))) throw new StatementFault(`${place}: ${text} has more than two decimals.`);
   return BigInt(whole + decimals.slice(0, DECIMALS).padEnd(DECIMALS, '0'));

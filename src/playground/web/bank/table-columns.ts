@@ -1,3 +1,5 @@
+import { StatementFault } from './bank-statement';
+
 /** The head of a table, by which somebody chooses its columns. */
 export interface TableHead {
   /** The names of the columns. A name that is missing is that of its place. */
@@ -8,8 +10,18 @@ export interface TableHead {
   readonly samples: readonly (readonly string[])[];
 }
 
-/** The orders of day and month, in words. */
-export const dateOrders = { 'day-first': 'Day before month', 'month-first': 'Month before day' } as const;
+export interface TableRow {
+  /** The line of the file on which it begins. */
+  readonly line: number;
+  readonly values: readonly string[];
+}
+
+/** The orders of dates, in words. */
+export const dateOrders = {
+  'day-first': 'Day before month',
+  'month-first': 'Month before day',
+  'year-first': 'Year before month',
+} as const;
 export type DateOrder = keyof typeof dateOrders;
 /** The decimal signs, in words. */
 export const decimalSigns = { point: 'Point (1,234.50)', comma: 'Comma (1.234,50)' } as const;
@@ -45,4 +57,36 @@ export function guessColumns(head: TableHead): TableColumns {
       : { amount: find(head, /amount|betrag|montant/i) ?? 1, credit: undefined, debit: undefined }),
     ...{ text: find(head, /text|descri|memo|zweck|details|payee/i), dateOrder: undefined, decimalSign: undefined },
   };
+}
+
+/** The words that give an amount without a sign its direction: true where it leaves the account. */
+const DIRECTIONS: ReadonlyMap<string, boolean> = new Map([
+  ...['credit', 'cr', 'crdt', 'c', 'haben', 'h'].map((word) => [word, false] as const),
+  ...['debit', 'dr', 'dbit', 'd', 'soll', 's'].map((word) => [word, true] as const),
+]);
+
+interface Directions {
+  readonly name: string;
+  /** One for each row. */
+  readonly isOut: readonly (boolean | undefined)[];
+}
+
+/** Finds the column that has a direction for each row. Throws a fault where two columns contradict each other or a row has no direction. */
+export function findDirections(names: readonly string[], rows: readonly TableRow[]): Directions | undefined {
+  const told = names.flatMap((name, column): Directions[] => {
+    const words = rows.map(({ values }) => values[column]?.trim().toLowerCase() ?? '');
+    return words.every((word) => word === '' || DIRECTIONS.has(word)) ? [{ name, isOut: words.map((word) => DIRECTIONS.get(word)) }] : [];
+  });
+  // A column with one and the same word may tell the kind of a card, and counts only where no other column has both directions.
+  const both = told.filter(({ isOut }) => isOut.includes(true) && isOut.includes(false));
+  const [first, ...others] = both.length > 0 ? both : told.filter(({ isOut }) => !isOut.includes(undefined));
+  const missing = rows[first?.isOut.indexOf(undefined) ?? -1];
+  if (first && missing)
+    throw new StatementFault(`Line ${String(missing.line)}: “${first.name}” does not say whether the amount leaves the account.`);
+  const other = others.find(({ isOut }) => isOut.some((is, n) => is !== first?.isOut[n]));
+  if (first && other)
+    throw new StatementFault(
+      `The columns “${first.name}” and “${other.name}” contradict each other about the amounts that leave the account.`,
+    );
+  return first;
 }

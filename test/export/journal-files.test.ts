@@ -148,12 +148,12 @@ test('a difference is to the journal that was booked: of its own dates, by its o
 test('a receipt names the state that its journal is of, also while the books change', async () => {
   const organization = await createBooks(SPLIT);
   const caller = { Provision: organization.apiProvision };
-  const places: [string, unknown][] = [];
+  const taken: { readonly named: unknown; readonly place: string; readonly body: string }[] = [];
   let isChanging = true;
   const takeAgain = async (): Promise<void> => {
-    const { headers } = await take(organization, YEAR);
+    const { body, headers } = await take(organization, YEAR);
     const { conditions } = await reader.receiptOf(String(headers['x-export-id']), caller);
-    places.push([`place=${String(headers['x-export-place'])}`, conditions.at(-1)]);
+    taken.push({ named: conditions.at(-1), place: String(headers['x-export-place']), body: body.toString() });
     if (isChanging) await takeAgain();
   };
   const takers = Promise.all(Array.from({ length: 12 }, takeAgain));
@@ -162,7 +162,11 @@ test('a receipt names the state that its journal is of, also while the books cha
   }
   isChanging = false;
   await takers;
-  expect(places.map(([, named]) => named)).toEqual(places.map(([taken]) => taken));
+  const bodies = new Map<string, string>();
+  for (const version of [1, 2, 3, 4, 5]) bodies.set(`${version}`, (await take(organization, `${YEAR}&as_of=${version}`)).body.toString());
+  expect(taken.map(({ named, body }) => [named, body])).toEqual(
+    taken.map(({ place }) => [`place=${place}`, bodies.get(place.split('.')[0]!)]),
+  );
 });
 
 test('two differences that end with one version have ids of their own', async () => {

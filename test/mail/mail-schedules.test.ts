@@ -108,25 +108,30 @@ test.each([
   // The hour that New York leaves out in spring.
   ['UTC', 'America/New_York', '2027-03-14T02:30:00.000Z', '2027-03-14T07:30:00.000Z'],
 ])('a time zone that is set moves the next time from %s to %s', async (from, to, nextAt, moved) => {
-  const { gateway, organization } = mails;
-  await gateway.services.organizations.setTimeZone(organization.name, from);
+  const { organizations, schedules } = mails.gateway.services;
+  await organizations.setTimeZone(mails.organization.name, from);
   const { id } = await mails.schedule();
-  await gateway.database.client.query('UPDATE report_schedule SET next_at = $2 WHERE id = $1', [id, nextAt]);
-  await gateway.services.organizations.setTimeZone(organization.name, to);
-  expect((await gateway.services.schedules.get(null, id)).nextAt.toISOString()).toBe(moved);
-  await gateway.services.organizations.setTimeZone(organization.name, 'UTC');
+  await schedules.pause(null, id);
+  await mails.gateway.database.client.query('UPDATE report_schedule SET next_at = $2 WHERE id = $1', [id, nextAt]);
+  await organizations.setTimeZone(mails.organization.name, to);
+  const found = await schedules.get(null, id);
+  await organizations.setTimeZone(mails.organization.name, 'UTC');
+  expect(found.nextAt.toISOString()).toBe(moved);
 });
 
 test('a schedule of a zone that was set later mails no period that had come before the schedule', async () => {
-  const { gateway, organization } = mails;
+  const { organizations, schedules } = mails.gateway.services;
   const schedule = await mails.schedule({ format: 'TOTALS' });
-  await gateway.services.organizations.setTimeZone(organization.name, 'Pacific/Honolulu');
-  const { nextAt } = await gateway.services.schedules.get(null, schedule.id);
-  await mails.serve();
+  await organizations.setTimeZone(mails.organization.name, 'Pacific/Honolulu');
+  const { nextAt } = await schedules.get(null, schedule.id);
+  const gateway = await mails.serve();
   await mails.advance('22 hours');
   await until(async () => (await mails.logOf(schedule)).some(({ state }) => state === 'SENT'));
-  expect((await mails.logOf(schedule)).map(({ dueAt }) => dueAt)).toEqual([nextAt]);
-  await gateway.services.organizations.setTimeZone(organization.name, 'UTC');
+  const log = await mails.logOf(schedule);
+  expect(await gateway.end('SIGTERM')).toBe(0);
+  await mails.advance('-22 hours');
+  await organizations.setTimeZone(mails.organization.name, 'UTC');
+  expect(log.map(({ dueAt }) => dueAt)).toEqual([nextAt]);
 });
 
 test('of the times that were missed while no gateway ran, the newest is mailed with its period', async () => {

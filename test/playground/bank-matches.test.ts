@@ -92,13 +92,18 @@ test('an analyst is told that several sums fit, that a part of the only sum fits
 
 test('an analyst sees a line tied only where all deposits of its days are known', () => {
   const known = { endDate: dayAt(11) };
-  const untied = { ties: [], lines: ['edge'], deposits: ['edge'] };
+  const untied = { ties: [], lines: ['edge'], deposits: ['beside-edge'] };
   expect(told(match([line(9, 5)], [deposit(7, 5)], { known }))).toEqual(untied);
   expect(told(match([line(8, 5)], [deposit(7, 5)], { known }))).toMatchObject({ ties: ['pair: 0 = 0'] });
-  expect(told(match([line(9, 5)], [deposit(7, 2), deposit(8, 3)], { known }))).toEqual({ ...untied, deposits: ['edge', 'edge'] });
-  expect(told(match([line(9, 2), line(8, 3)], [deposit(8, 5)], { known }))).toEqual({ ...untied, lines: ['edge', 'edge'] });
-  // Whoever the line at the edge takes may be that of a line before.
-  expect(told(match([line(5, 5), line(9, 5)], [deposit(7, 5), deposit(4, 5)], { known }))).toMatchObject({ ties: [] });
+  expect(told(match([line(9, 5)], [deposit(7, 2), deposit(8, 3)], { known }))).toEqual({
+    ...untied,
+    deposits: ['beside-edge', 'beside-edge'],
+  });
+  expect(told(match([line(9, 2), line(8, 3)], [deposit(8, 5)], { known }))).toEqual({ ...untied, lines: ['edge', 'beside-edge'] });
+  // A deposit that the line at the edge does not need may be that of the line before.
+  expect(told(match([line(5, 5), line(9, 5)], [deposit(7, 5), deposit(4, 5)], { known }))).toEqual({
+    ...{ ties: [], lines: ['beside-edge', 'edge'], deposits: ['beside-edge', 'beside-edge'] },
+  });
 });
 
 test('an analyst matches equal groups at once only where each line has a deposit of its own within the days', () => {

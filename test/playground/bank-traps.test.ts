@@ -25,21 +25,29 @@ const charge = (amount: string, direction = '', currency = 'EUR'): string =>
   `<Chrgs><Rcrd><Amt Ccy="${currency}">${amount}</Amt>${direction && `<CdtDbtInd>${direction}</CdtDbtInd>`}</Rcrd></Chrgs>`;
 const part = (charges: string): string => `<NtryDtls><TxDtls>${charges}</TxDtls></NtryDtls>`;
 
+const given = ['Charges of 1.00 were given back with entries. They are not added: an entry counts by its own amount.'];
+
 test('an analyst reads charges once, less those that are given back, in the currency of the account', () => {
   expect(chargesOf(charge('2.50') + part(charge('2.50')))).toEqual(told('2.50'));
   expect(chargesOf(part(charge('2.50')) + part(charge('1.00')))).toEqual(told('3.50'));
   expect(chargesOf(part(charge('2.50', 'DBIT') + charge('1.00', 'CRDT')))).toEqual(told('1.50'));
   expect(chargesOf(charge('2.50', 'DBIT', 'USD'))).toEqual([]);
+  expect(chargesOf('<Chrgs><TtlChrgsAndTaxAmt Ccy="EUR">1.00</TtlChrgsAndTaxAmt>' + charge('1.00', 'CRDT').slice(7))).toEqual(given);
   expect(chargesOf('<Chrgs><TtlChrgsAndTaxAmt Ccy="EUR">4.00</TtlChrgsAndTaxAmt></Chrgs>')).toEqual(told('4.00'));
 });
 
-test('an analyst reads the items of a deposit in it, where they add up to it', () => {
+test('an analyst reads the items of a deposit as the deposit, and items alone as lines', () => {
   const items = ['16,116,200,,,,a', '16,116,300,,,,b'];
   const file = (records: readonly string[], control: number, summary = '') => bai2([{ summary, records, control }]);
   expect(amountsOf(file(['16,115,500,,,,lockbox', ...items], 1000))).toEqual(['5.00']);
   expect(amountsOf(file(['16,115,500,,,,lockbox', ...items], 1500, '010,0,,,015,500,,'))).toEqual(['5.00']);
   expect(amountsOf(file(['16,115,500,,,,lockbox', ...items, '16,142,100,,,,x'], 1100))).toEqual(['5.00', '1.00']);
-  expect(amountsOf(file(['16,115,600,,,,lockbox', ...items], 1100))).toEqual(['6.00', '2.00', '3.00']);
+  // The second deposit tells its items after those of the first, or not at all.
+  expect(amountsOf(file(['16,115,200,,,,lockbox', '16,115,300,,,,lockbox', ...items], 1000))).toEqual(['2.00', '3.00']);
+  expect(amountsOf(file(['16,115,500,,,,lockbox', ...items, '16,115,100,,,,lockbox'], 1100))).toEqual(['5.00', '1.00']);
+  expect(amountsOf(file(['16,115,400,,,,lockbox', ...items], 900))).toBe(
+    'Line 3: The items of type 116 come to 5.00, and the deposits of type 115 to 4.00.',
+  );
   expect(amountsOf(file(items, 500))).toEqual(['2.00', '3.00']);
 });
 

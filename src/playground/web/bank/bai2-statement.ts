@@ -119,7 +119,7 @@ function readAccount(reader: RecordReader, day: string, groupCurrency: string): 
     const line = readMovement(record, toCents(amount, record), day);
     if (line) movements.push({ type: valueOf(record, 0), line });
   }
-  const lines = leaveOutItems(movements);
+  const lines = leaveOutItems(header, movements);
   const trailer = reader.take('49', 'the next movement or the end of the account');
   records += trailer.count;
   checkTotals(trailer, `Account ${account}`, [
@@ -138,7 +138,7 @@ function readAccount(reader: RecordReader, day: string, groupCurrency: string): 
       notes: [
         ...(opening === undefined ? ['The file tells no opening balance.'] : []),
         ...(closing === undefined ? ['The file tells no closing balance.'] : []),
-        ...(lines.length < movements.length ? ['Items of a deposit are left out: the line of the deposit has their sum.'] : []),
+        ...(lines.length < movements.length ? ['Items of deposits are left out: the line of the deposit has their money.'] : []),
       ],
     },
     sum,
@@ -151,21 +151,29 @@ interface Movement {
   readonly line: StatementLine;
 }
 
-/** The types of items by that of their deposit: checks of a lockbox, of a DTC deposit, and preauthorized ones. */
-const itemTypes: Readonly<Record<string, string>> = { '115': '116', '135': '136', '155': '156' };
+/** The types of deposits and of their items: checks of a lockbox, of a DTC deposit, and preauthorized ones. */
+const itemTypes = [
+  ['115', '116'],
+  ['135', '136'],
+  ['155', '156'],
+] as const;
 
-/** The lines without the items that follow their deposit and add up to it: its money is one movement. */
-function leaveOutItems(movements: readonly Movement[]): StatementLine[] {
-  const lines: StatementLine[] = [];
-  for (let at = 0; at < movements.length;) {
-    const { type, line } = movements[at++]!;
-    lines.push(line);
-    let end = at;
-    while (end < movements.length && movements[end]!.type === itemTypes[type]) end++;
-    const items = movements.slice(at, end);
-    if (items.length > 0 && sumOf(items.map((item) => item.line)) === line.cents) at += items.length;
+/**
+ * The lines without the items of deposits, whose money is one movement. Items stay where the account has no deposit of their type. Throws a
+ * fault for items that come to more than the deposits, of which some may have none.
+ */
+function leaveOutItems(header: Bai2Record, movements: readonly Movement[]): StatementLine[] {
+  const left = new Set<string>();
+  for (const [deposit, item] of itemTypes) {
+    const [deposits, items] = [deposit, item].map((type) => sumOf(movements.filter((each) => each.type === type).map(({ line }) => line)));
+    if (deposits! > 0n && items! > deposits!)
+      throw faultAt(
+        header,
+        `The items of type ${item} come to ${writeCents(items!)}, and the deposits of type ${deposit} to ${writeCents(deposits!)}.`,
+      );
+    if (deposits! > 0n) left.add(item);
   }
-  return lines;
+  return movements.flatMap(({ type, line }) => (left.has(type) ? [] : [line]));
 }
 
 /** Reads a movement: its type says the direction, and its amount has no sign. Undefined for one that moves nothing. */

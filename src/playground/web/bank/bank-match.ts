@@ -50,8 +50,10 @@ export interface TiedGroup extends TiedPlaces {
 export type LeftReason =
   /** Nothing of its amount, and no sum. */
   | 'none'
-  /** Deposits of some of its days are not known, or it may belong to a line of which that is so. */
+  /** Deposits of some of its days are not known. */
   | 'edge'
+  /** It may belong to a line of which deposits are not known. */
+  | 'beside-edge'
   /** Several of its amount fit, or several fit the same one. */
   | 'several'
   /** Several sums fit, or it is in one of several. */
@@ -116,18 +118,18 @@ export function matchStatement(lines: readonly StatementLine[], deposits: readon
     received.delete(line);
     booked.delete(deposit);
   }
-  for (const group of unclear) {
-    for (const place of group.lines) reasons.lines[place] = group.isEdge ? 'edge' : 'several';
-    for (const place of group.deposits) reasons.deposits[place] = group.isEdge ? 'edge' : 'several';
-  }
+  const isEdge = (side: Side, place: number): boolean => side === 'lines' && (received.get(place)?.isEdge ?? false);
+  for (const group of unclear)
+    for (const side of ['lines', 'deposits'] as const)
+      for (const place of group[side]) reasons[side][place] = isEdge(side, place) ? 'edge' : group.isEdge ? 'beside-edge' : 'several';
   // An unclear one of equal amounts may be a sum instead, which would take its parts from another.
-  const isOpen = (side: Side, place: number): boolean => reasons[side][place] !== undefined;
+  const isOpen = (side: Side, place: number): boolean => reasons[side][place] === 'none' || isUnclear(reasons[side][place]);
   const found = [
     ...findSums('lines', received, booked, (place) => isOpen('lines', place), days),
     ...findSums('deposits', booked, received, (place) => isOpen('deposits', place), days),
   ];
-  tieSums(found, reasons, groups, (line) => received.get(line)?.isEdge ?? false);
-  for (const [place, { isEdge }] of received) if (isEdge && reasons.lines[place] === 'none') reasons.lines[place] = 'edge';
+  tieSums(found, reasons, groups, isEdge);
+  for (const place of received.keys()) if (isEdge('lines', place) && reasons.lines[place] === 'none') reasons.lines[place] = 'edge';
   return { groups, lines: reasons.lines, deposits: reasons.deposits, unclear };
 }
 
@@ -214,10 +216,13 @@ function toNear(day: number, near: NearAmounts['parts']): NearAmounts {
   };
 }
 
+/** True for what may be one of a pair of equal amounts. */
+const isUnclear = (reason: LeftReason | undefined): boolean => reason === 'several' || reason === 'edge' || reason === 'beside-edge';
+
 const otherOf = (side: Side): Side => (side === 'lines' ? 'deposits' : 'lines');
 
 /** Ties what has one sum, none of whose parts may be anything else. Everything that may be in a sum gets its reason. */
-function tieSums(found: readonly FoundSum[], reasons: Reasons, groups: TiedGroup[], isEdge: (line: number) => boolean): void {
+function tieSums(found: readonly FoundSum[], reasons: Reasons, groups: TiedGroup[], isEdge: (side: Side, place: number) => boolean): void {
   const uses = { lines: new Map<number, number>(), deposits: new Map<number, number>() };
   const use = (side: Side, place: number): void => void uses[side].set(place, (uses[side].get(place) ?? 0) + 1);
   for (const { side, place, ways, members } of found) {
@@ -227,10 +232,11 @@ function tieSums(found: readonly FoundSum[], reasons: Reasons, groups: TiedGroup
     if (ways === undefined) for (const member of members) use(otherOf(side), member);
   }
   // A pair of equal amounts that is unclear is a use too.
-  const isFree = (side: Side, place: number): boolean =>
-    uses[side].get(place) === 1 && reasons[side][place] !== 'several' && reasons[side][place] !== 'edge';
+  const isFree = (side: Side, place: number): boolean => uses[side].get(place) === 1 && !isUnclear(reasons[side][place]);
   const mark = (side: Side, places: readonly number[], reason: LeftReason): void => {
-    for (const place of places) if (reasons[side][place] === 'none' || reasons[side][place] === 'too-many') reasons[side][place] = reason;
+    for (const place of places)
+      if (reasons[side][place] === 'none' || reasons[side][place] === 'too-many')
+        reasons[side][place] = isEdge(side, place) ? 'edge' : reason;
   };
   // The reason that says most of a line is the last one: what is too many to try says least.
   for (const { side, place, members } of found.filter(({ ways }) => ways === undefined)) {
@@ -239,13 +245,13 @@ function tieSums(found: readonly FoundSum[], reasons: Reasons, groups: TiedGroup
   }
   for (const { side, place, members, ways = 0 } of found) {
     const other = otherOf(side);
-    const isAtEdge = (side === 'lines' ? [place] : members).some(isEdge);
+    const isAtEdge = isEdge(side, place) || members.some((member) => isEdge(other, member));
     if (ways === 1 && !isAtEdge && isFree(side, place) && members.every((member) => isFree(other, member))) {
       groups.push({ kind: other, lines: side === 'lines' ? [place] : members, deposits: side === 'lines' ? members : [place] });
       reasons[side][place] = undefined;
       for (const member of members) reasons[other][member] = undefined;
     } else if (ways > 0) {
-      const reason = isAtEdge ? 'edge' : ways > 1 ? 'sums' : 'shared';
+      const reason = isAtEdge ? 'beside-edge' : ways > 1 ? 'sums' : 'shared';
       mark(side, [place], reason);
       mark(other, members, reason);
     }

@@ -40,8 +40,8 @@ export class StatementFault extends Error {
 const DECIMALS = 2;
 
 /**
- * Reads an unsigned decimal such as `12`, `12.5`, `12.50` or `.50` into hundredths; undefined for other texts. Throws a fault that names the place
- * for an amount with a part of a hundredth, which the books cannot have.
+ * Reads an unsigned decimal such as `12`, `12.5`, `12.50` or `.50` into hundredths; undefined for other texts. Throws a fault that names the
+ * place for an amount with a part of a hundredth, which the books cannot have.
  */
 export function readCents(text: string, place: string): bigint | undefined {
   const [, whole, decimals = ''] = /^(?=\.?\d)(\d*)(?:\.(\d*))?$/.exec(text) ?? [];

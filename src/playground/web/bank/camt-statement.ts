@@ -65,9 +65,7 @@ function readStatement(statement: XmlElement, place: string): Statement {
     hasPageAfter: closing.code === 'ITBD' || ['false', '0'].includes(textAt(statement, 'StmtPgntn', 'LastPgInd')),
     lines: lines.map(({ status: _status, charges: _charges, ...line }) => line),
     notes: [
-      ...(charges > 0n
-        ? [`Charges of ${writeCents(charges)} are told with entries. They are not added: an entry counts by its own amount.`]
-        : []),
+      ...(charges === 0n ? [] : [`${describeCharges(charges)}. They are not added: an entry counts by its own amount.`]),
       ...(left > 0 ? [`${String(left)} ${left === 1 ? 'entry is' : 'entries are'} not booked and left out.`] : []),
     ],
   };
@@ -89,7 +87,7 @@ function readEntry(entry: XmlElement, currency: string, place: string): Entry {
   const bookedOn = readDay(entry, 'BookgDt', place) ?? valuedOn;
   if (bookedOn === undefined) throw new StatementFault(`${place} has neither a booking date nor a value date.`);
   const parts = findAll(entry, 'NtryDtls', 'TxDtls');
-  // Those of an entry are of all its transactions, which may tell them again.
+  // The charges of an entry are those of all its transactions, and these may tell them again.
   const own = findAll(entry, 'Chrgs');
   const charges = (own.length > 0 ? own : parts.flatMap((part) => findAll(part, 'Chrgs'))).reduce(
     (sum, charge) => sum + readCharge(charge, currency, place),
@@ -112,6 +110,11 @@ function readEntry(entry: XmlElement, currency: string, place: string): Entry {
   };
 }
 
+const describeCharges = (charges: bigint): string =>
+  charges > 0n
+    ? `Charges of ${writeCents(charges)} are told with entries`
+    : `Charges of ${writeCents(-charges)} were given back with entries`;
+
 /** The most characters of a line's text. A batch may have thousands of transactions. */
 const MOST_TEXT = 300;
 
@@ -131,17 +134,16 @@ function describe(entry: XmlElement, parts: readonly XmlElement[], charges: bigi
 }
 
 /**
- * The charges that an entry tells in the currency of the account: their total, or else the sum of their records, less those that are given
- * back. Version 02 has amounts without records.
+ * The charges that an entry tells in the currency of the account: the sum of their records, less those that are given back, or else their
+ * total, which has no direction. Version 02 has amounts without records.
  */
 function readCharge(charge: XmlElement, currency: string, place: string): bigint {
   const read = (holder: XmlElement, name: string): bigint[] =>
     findAll(holder, name)
       .filter(({ attributes }) => (attributes.Ccy ?? currency) === currency)
       .map(({ text }) => (textAt(holder, 'CdtDbtInd') === 'CRDT' ? -1n : 1n) * (readCents(text, `${place}, charges`) ?? 0n));
-  const total = read(charge, 'TtlChrgsAndTaxAmt');
-  const amounts = total.length > 0 ? total : [charge, ...findAll(charge, 'Rcrd')].flatMap((holder) => read(holder, 'Amt'));
-  return amounts.reduce((sum, cents) => sum + cents, 0n);
+  const records = [charge, ...findAll(charge, 'Rcrd')].flatMap((holder) => read(holder, 'Amt'));
+  return (records.length > 0 ? records : read(charge, 'TtlChrgsAndTaxAmt')).reduce((sum, cents) => sum + cents, 0n);
 }
 
 /** The amount of a balance or an entry with its sign. */

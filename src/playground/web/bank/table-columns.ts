@@ -69,17 +69,22 @@ interface Directions {
   readonly name: string;
   /** One for each row. */
   readonly isOut: readonly (boolean | undefined)[];
+  /** True for whole words such as “Debit”; false for letters. */
+  readonly isWords: boolean;
 }
+
+const SHORT = 2;
 
 /** Finds the column that has a direction for each row. Throws a fault where two columns contradict each other or a row has no direction. */
 export function findDirections(names: readonly string[], rows: readonly TableRow[]): Directions | undefined {
   const told = names.flatMap((name, column): Directions[] => {
     const words = rows.map(({ values }) => values[column]?.trim().toLowerCase() ?? '');
-    return words.every((word) => word === '' || DIRECTIONS.has(word)) ? [{ name, isOut: words.map((word) => DIRECTIONS.get(word)) }] : [];
+    if (!words.every((word) => word === '' || DIRECTIONS.has(word))) return [];
+    return [{ name, isOut: words.map((word) => DIRECTIONS.get(word)), isWords: words.every((word) => word.length > SHORT) }];
   });
-  // A column with one and the same word may tell the kind of a card, and counts only where no other column has both directions.
+  // A column with one and the same word may tell the kind of a card, and one with the same letter may tell anything.
   const both = told.filter(({ isOut }) => isOut.includes(true) && isOut.includes(false));
-  const [first, ...others] = both.length > 0 ? both : told.filter(({ isOut }) => !isOut.includes(undefined));
+  const [first, ...others] = both.length > 0 ? both : told.filter(({ isOut, isWords }) => isWords && !isOut.includes(undefined));
   const missing = rows[first?.isOut.indexOf(undefined) ?? -1];
   if (first && missing)
     throw new StatementFault(`Line ${String(missing.line)}: “${first.name}” does not say whether the amount leaves the account.`);

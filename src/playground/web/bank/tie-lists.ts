@@ -33,7 +33,7 @@ export function centsOf(deposit: BookedDeposit, amount: BankAmount): bigint {
 /** The parts of the rest, in words. */
 const remainders = {
   'no deposit': ['none'],
-  unclear: ['several', 'sums', 'shared'],
+  unclear: ['several', 'sums', 'shared', 'beside-edge'],
   'days that were not read': ['edge'],
   'too many sums to try': ['too-many'],
   'paid out': ['paid-out'],
@@ -77,6 +77,8 @@ function explain(reason: LeftReason, days: number, outside: readonly string[]): 
       return `No such amount and no such sum ${near}.`;
     case 'edge':
       return 'Its days reach beyond the deposits that were read: choose another period.';
+    case 'beside-edge':
+      return 'Unclear: it may be that of a line whose days reach beyond the deposits that were read.';
     case 'several':
       return `Unclear: several of this amount ${near}${outside.length > 0 ? `, ${writeFew(outside)} ${OUTSIDE} among them` : ''}.`;
     case 'sums':
@@ -236,7 +238,7 @@ export function keepByHand(byHand: readonly TiedPlaces[], before: TieInput, now:
   });
 }
 
-/** True for two readings of the same lines, such as of one file for its account and for any. */
+/** True for two statements with the same lines in the same order. */
 export const hasSameLines = ({ statement: { lines } }: TieInput, { statement: { lines: others } }: TieInput): boolean =>
   lines.length === others.length && lines.every((line, at) => textOf(line) === textOf(others[at]!));
 

@@ -24,7 +24,7 @@ interface BoardSheetProps {
 }
 
 /** The sheet for a board: on the page with links to the reports of its figures, and in a print on its own. */
-export function BoardSheet({ figures, ...props }: BoardSheetProps & { readonly figures: BoardFigures | undefined }) {
+export default function BoardSheet({ figures, ...props }: BoardSheetProps & { readonly figures: BoardFigures | undefined }) {
   return figures ? (
     <FilledSheet {...props} figures={figures} />
   ) : (

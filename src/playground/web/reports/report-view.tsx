@@ -1,8 +1,7 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { Disclosure, DisclosurePanel, Button, Heading, type Key } from 'react-aria-components';
 import { ALL_TIME } from '../../../values/dates';
 import { findToday, isPeriodName } from '../../../values/periods';
-import { BoardSheet } from '../board/board-sheet';
 import { SheetActions } from '../board/sheet-actions';
 import { toReading, useBoard } from '../board/use-board';
 import { copyText } from '../look/clipboard';
@@ -11,7 +10,7 @@ import { JournalDialog } from '../dialogs/journal-dialog';
 import type { SavedReport } from '../dialogs/saved-reports';
 import type { OpenedReport } from '../values/saved-names';
 import type { SavedReports } from '../dialogs/use-saved-reports';
-import { FaultBoundary } from '../look/fault-boundary';
+import { FaultBoundary, ReloadButton } from '../look/fault-boundary';
 import { NoticeLine } from '../look/notice-line';
 import { describeBooks } from '../tables/print-sheet';
 import { mayClose, mayReadDonors, type Viewer } from '../session/gateway-client';
@@ -42,6 +41,9 @@ import {
   type ReportResult,
   type ReportState,
 } from './use-report';
+
+// The script of other reports does not have the sheet.
+const BoardSheet = lazy(() => import('../board/board-sheet'));
 
 interface ReportViewProps {
   readonly provision: string;
@@ -249,13 +251,15 @@ export function ReportView({
         <span ref={setNoticeSlot} className="slot" />
       </NoticeLine>
       {plan && board.state.kind === 'done' && (
-        <FaultBoundary part="The sheet" resetKeys={[board.state]}>
-          <BoardSheet
-            {...{ plan, timeZone, now }}
-            title={saved && !isChanged ? saved.title : title}
-            organization={viewer.organization}
-            figures={board.state.figures}
-          />
+        <FaultBoundary part="The sheet" resetKeys={[board.state]} wayBack={<ReloadButton />}>
+          <Suspense fallback={<p className="note">Loading…</p>}>
+            <BoardSheet
+              {...{ plan, timeZone, now }}
+              title={saved && !isChanged ? saved.title : title}
+              organization={viewer.organization}
+              figures={board.state.figures}
+            />
+          </Suspense>
         </FaultBoundary>
       )}
       {noted.kind !== 'done' && !result && (

@@ -13,7 +13,7 @@ async function holdDeposits(page: Page): Promise<{ readonly asked: Promise<void>
   let begin = (): void => undefined;
   const asked = new Promise<void>((resolve) => (begin = resolve));
   await page.route('**/graphql', async (route, request) => {
-    if (request.postData()?.includes('2026-03-31')) {
+    if (request.postData()?.includes('2026-02-28')) {
       begin();
       await released;
     }
@@ -66,7 +66,7 @@ test('an analyst whose deposits cannot be read is told why, keeps what was tied,
   const { page } = await openTie(gateway);
   await chooseStatement(page, 'may.xml', camt(STATEMENT));
   await page.getByText('Matched €156.50 (4 lines)').waitFor();
-  await page.route('**/graphql', (route, request) => (request.postData()?.includes('2026-03-30') ? route.abort() : route.continue()));
+  await page.route('**/graphql', (route, request) => (request.postData()?.includes('2026-02-27') ? route.abort() : route.continue()));
   await page.evaluate(`location.hash = '#reports/bank-tie-out?period=2026-04-30..2026-05-30'`);
   await page.getByText('Reading the deposits of the report…').waitFor({ state: 'hidden' });
   const alert = page.locator('.bank-panel').getByRole('alert');
@@ -94,7 +94,7 @@ test('an analyst who chooses an account while the invented statement cannot be m
   const asked = new Promise<void>((resolve) => (begin = resolve));
   let isFirst = true;
   await page.route('**/graphql', async (route, request) => {
-    if (!isFirst || !request.postData()?.includes('2026-03-31')) return route.continue();
+    if (!isFirst || !request.postData()?.includes('2026-02-28')) return route.continue();
     isFirst = false;
     begin();
     await failing;

@@ -121,10 +121,10 @@ test('a journal that was booked is chosen where its period is asked for again, b
   await chosen.getByText('What changed since the journal of').waitFor({ state: 'attached' });
   const rows = (await take(page)).slice(1).map((line) => line.replaceAll('"', '').split(',').slice(0, 5).join());
   expect(rows).toEqual([
-    'deposit-D1-20240503@1,2024-05-03,1000,,100.00',
-    'deposit-D1-20240503@1,2024-05-03,1001,100.00,',
-    'deposit-D2-20240503@1,2024-05-03,1000,,50.00',
-    'deposit-D2-20240503@1,2024-05-03,1001,50.00,',
+    'deposit-D1-20240503@1-accounts-2,2024-05-03,1000,,100.00',
+    'deposit-D1-20240503@1-accounts-2,2024-05-03,1001,100.00,',
+    'deposit-D2-20240503@1-accounts-2,2024-05-03,1000,,50.00',
+    'deposit-D2-20240503@1-accounts-2,2024-05-03,1001,50.00,',
   ]);
   // Accounts that somebody else has saved meanwhile are not replaced unseen.
   await services.journalAccounts.save(organization.id, { bank: '1002', fees: '6000', funds: FUNDS }, { name: 'eve' });

@@ -32,5 +32,12 @@ export class CronTimes {
   }
 }
 
+/** The time at which the clock of another zone has the same date and hour. PostgreSQL reads names such as CET as other clocks than cron does. */
+export function atSameHour(time: Date, from: string, to: string): Date {
+  // Swedish writes dates and times as ISO 8601 does, with a space between.
+  const local = new Intl.DateTimeFormat('sv-SE', { timeZone: from, dateStyle: 'short', timeStyle: 'medium' }).format(time);
+  return new Cron(local.replace(' ', 'T'), { timezone: to }).nextRun(new Date(0))!;
+}
+
 /** Beyond the last year that a cron expression is looked for in. */
 const MAX_TIME = Date.UTC(9999, 0);

@@ -105,6 +105,7 @@ test.each([
   ['UTC', 'America/Los_Angeles', '2026-12-01T08:00:00.000Z', '2026-12-01T16:00:00.000Z'],
   ['UTC', 'Europe/Berlin', '2026-12-01T08:00:00.000Z', '2026-12-01T07:00:00.000Z'],
   ['Asia/Tokyo', 'America/New_York', '2026-08-01T15:00:00.000Z', '2026-08-02T04:00:00.000Z'],
+  ['UTC', 'CET', '2026-07-02T08:00:00.000Z', '2026-07-02T06:00:00.000Z'],
   // The hour that New York leaves out in spring.
   ['UTC', 'America/New_York', '2027-03-14T02:30:00.000Z', '2027-03-14T07:30:00.000Z'],
 ])('a time zone that is set moves the next time from %s to %s', async (from, to, nextAt, moved) => {

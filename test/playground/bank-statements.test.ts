@@ -9,7 +9,8 @@ import { bai2, camt, camtFile, camtStatement } from '../support/bank-files';
 const NO_CHOICE = { account: '', currency: undefined, columns: undefined };
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const columns = (more: Partial<TableColumns> = {}): TableColumns => ({
-  ...{ date: 0, amount: 1, credit: undefined, debit: undefined, text: 2, dateOrder: undefined, decimalSign: undefined },
+  ...{ date: 0, amount: 1, credit: undefined, debit: undefined, text: 2, direction: undefined },
+  ...{ dateOrder: undefined, decimalSign: undefined },
   ...more,
 });
 

@@ -13,7 +13,8 @@ declare global {
 }
 
 const ONE_COLUMN: TableColumns = {
-  ...{ date: 0, amount: 1, credit: undefined, debit: undefined, text: 2, dateOrder: undefined, decimalSign: undefined },
+  ...{ date: 0, amount: 1, credit: undefined, debit: undefined, text: 2, direction: undefined },
+  ...{ dateOrder: undefined, decimalSign: undefined },
 };
 
 function read(text: string, choice: Partial<StatementChoice> = {}) {
@@ -73,33 +74,37 @@ test('the columns of credits and debits are proposed before one of amounts', () 
 
 const IN_AND_OUT: TableColumns = { ...ONE_COLUMN, amount: undefined, credit: 1, debit: 2, text: undefined };
 
-test('an analyst reads a debit that was taken back as money received, and debits that all have a minus as paid out', () => {
+test('an analyst reads debits that all have a minus as paid out, and is told of debits with and without one', () => {
   const table = (...rows: string[]): string => ['Date,Credit,Debit', ...rows.map((row) => `2026-05-04,${row}`)].join('\n');
   const columns = IN_AND_OUT;
-  expect(amountsOf(table(',100.00', ',-100.00', ',0.00'), { columns })).toBe('-100.00 100.00 0.00');
-  expect(amountsOf(table('5.00,0.00', ',-100.00', ',-3.00'), { columns })).toBe('5.00 -100.00 -3.00');
+  expect(amountsOf(table('5.00,0.00', ',-100.00', ',-3.00', ',0.00'), { columns })).toBe('5.00 -100.00 -3.00 0.00');
+  expect(amountsOf(table(',100.00', ',-100.00'), { columns })).toBe(
+    'Line 3: its debit has a minus, and other debits have none: nobody can say which leave the account.',
+  );
 });
 
-test('an analyst reads unsigned amounts by the column that says their direction, and is told so', () => {
-  const card = 'Date,Transaction Amount,Transaction Type\n2026-05-04,500.00,Credit\n2026-05-05,100.00,debit\n';
-  expect(amountsOf(card)).toBe('500.00 -100.00');
-  const german = 'Datum;Betrag;Text;Soll/Haben\n04.05.2026;500,00;x;H\n05.05.2026;100,00;y;S\n';
-  expect(amountsOf(german)).toBe('500.00 -100.00');
-  const file = read(german);
-  expect(file.kind === 'read' && file.statement.notes).toContain('The column “Soll/Haben” says which amounts leave the account.');
-  expect(amountsOf('Date,Amount,Mark\n2026-05-04,5.00,DBIT\n')).toBe('-5.00');
-  expect(amountsOf('Date,Amount,Mark\n2026-05-04,-5.00,CR\n2026-05-04,6.00,DR\n')).toBe('-5.00 6.00');
-  const kinds = ['2026-05-04,5.00,C,Debit', '2026-05-04,6.00,D,Debit'];
-  expect(amountsOf(['Date,Amount,C/D,Card', ...kinds].join('\n'))).toBe('5.00 -6.00');
+test('an analyst reads unsigned amounts by the column that says their direction', () => {
+  const columns = { ...ONE_COLUMN, direction: 2, text: undefined };
+  const table = (...rows: string[]): string => ['Date,Amount,Type', ...rows.map((row) => `2026-05-04,${row}`)].join('\n');
+  expect(amountsOf(table('500.00,Credit', '100.00,debit', '6.00,H', '7.00,S', '0.00,'), { columns })).toBe(
+    '500.00 -100.00 6.00 -7.00 0.00',
+  );
+  expect(amountsOf(table('5.00,Fee'), { columns })).toBe('Line 2: “Fee” of “Type” is no direction such as Credit or Debit.');
+  expect(amountsOf(table('-5.00,DR', '6.00,CR'), { columns })).toBe('-5.00 6.00');
+  expect(amountsOf(table('500.00,C', '100.00,D', '-20.00,D'), { columns })).toBe(
+    'Line 3: the sign of its amount and “Type” contradict each other.',
+  );
+  expect(amountsOf('Date,In,Out,Type\n2026-05-04,5.00,,Credit\n', { columns: { ...IN_AND_OUT, direction: 3 } })).toBe(
+    'Choose a direction with a column of amounts alone: columns of credits and debits have their own.',
+  );
 });
 
-test('an analyst is told of directions that contradict each other, and of a row without one', () => {
-  expect(amountsOf('Date,Amount,Mark,Type\n2026-05-04,5.00,C,Debit\n2026-05-04,6.00,D,Credit\n')).toBe(
-    'The columns “Mark” and “Type” contradict each other about the amounts that leave the account.',
-  );
-  expect(amountsOf('Date,Amount,Mark\n2026-05-04,5.00,CR\n2026-05-04,6.00,DR\n2026-05-04,7.00,\n')).toBe(
-    'Line 4: “Mark” does not say whether the amount leaves the account.',
-  );
+test('a column of directions is proposed by its name and its words', () => {
+  const proposed = (name: string, ...words: string[]): unknown =>
+    guessColumns({ names: ['Date', 'Amount', name], isNamed: true, samples: words.map((word) => ['2026-05-04', '5.00', word]) }).direction;
+  expect(['Soll/Haben', 'Transaction Type', 'Credit/Debit', 'C/D'].map((name) => proposed(name, 'S', 'credit'))).toEqual([2, 2, 2, 2]);
+  expect(proposed('Type', 'Fee')).toBeUndefined();
+  expect(proposed('Card', 'Debit')).toBeUndefined();
 });
 
 test('an analyst is told of a symbol that is not one of the currency of the deposits or of a code beside it', () => {
@@ -110,6 +115,7 @@ test('an analyst is told of a symbol that is not one of the currency of the depo
   expect(amountsOf(table('$5.00', 'CAD 6.00'), { currency: 'CAD' })).toBe('5.00 6.00');
   expect(amountsOf(table('£5.00'), { currency: 'GBP' })).toBe('5.00');
   expect(amountsOf(table('\uFFE5500'), { currency: 'JPY' })).toBe('500.00');
+  expect(amountsOf(table('5.00 \uFDFC'), { currency: 'SAR' })).toBe('5.00');
 });
 
 test('a browser that remembers the columns asks for each file how its dates and amounts are meant', () => {
@@ -182,6 +188,11 @@ test('an analyst reads a table below lines that are as wide as it is, or that ha
 });
 
 test('an analyst never loses a row above one that could be a header', () => {
+  const pending = '05/03/2026 (pending),4.00,a';
+  expect(amountsOf(`Date,Amount,Text\n${pending}\nDate,Amount,Text\n05/14/2026,5.00,x\n05/15/2026,6.00,x\n`)).toBe(
+    'Line 2: “05/03/2026 (pending)” is no date (month before day).',
+  );
+  expect(amountsOf('Date,Amount,Text\n2026-05-01,1.00,Beginning balance gift\n')).toBe('1.00');
   expect(amountsOf('2026-05-03,4.00,a\nNote,,\n2026-05-04,5.00,x\n')).toBe('Line 2: it has no amount.');
   expect(amountsOf('2026-05-03,4.00,a\nNote,of,us\n2026-05-04,5.00,x\n')).toBe('Line 2: “of” is no amount with a decimal point.');
   expect(amountsOf('Date,Amount,Text\nMay 3,4.00,a\nNote,,\n2026-05-04,5.00,x\n')).toBe('Line 2: “May 3” is no date.');

@@ -84,9 +84,12 @@ export class OrganizationStore {
     await this.database.prisma.organization.update({ where: { id }, data: { fiscalYearStart } });
   }
 
-  /** Updates the time zone. The next times of schedules are moved to the same hours of the new clock. */
-  async updateTimeZone(id: number, timeZone: string): Promise<void> {
-    await this.database.query({ text: UPDATE_TIME_ZONE, values: [id, timeZone] });
+  /** Updates the time zone, and moves the next times of schedules. A time that another gateway has changed meanwhile stays. */
+  async updateTimeZone(id: number, timeZone: string, move: (nextAt: Date) => Date): Promise<void> {
+    const { database } = this;
+    const text = 'SELECT DISTINCT next_at AS "nextAt" FROM report_schedule WHERE organization_id = $1';
+    const times = (await database.query<{ nextAt: Date }>({ text, values: [id] })).map(({ nextAt }) => nextAt);
+    await database.query({ text: UPDATE_TIME_ZONE, values: [id, timeZone, times, times.map(move)] });
   }
 
   async updateCurrency(id: number, currency: string | null): Promise<void> {
@@ -126,7 +129,7 @@ export class OrganizationStore {
 
 const UPDATE_TIME_ZONE = `
 WITH moved AS (
-  UPDATE report_schedule SET next_at = (next_at AT TIME ZONE time_zone) AT TIME ZONE $2
-  FROM organization WHERE organization.id = $1 AND organization_id = $1
+  UPDATE report_schedule SET next_at = moved_to FROM unnest($3::timestamptz[], $4::timestamptz[]) AS move (moved_from, moved_to)
+  WHERE organization_id = $1 AND next_at = moved_from
 )
 UPDATE organization SET time_zone = $2 WHERE id = $1`;

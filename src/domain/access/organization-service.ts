@@ -3,6 +3,7 @@ import { OperatorError } from '../../errors';
 import { isHostName, toHostName, toPageAddress } from '../../values/addresses';
 import { instantForms, toInstant } from '../../values/dates';
 import { isCurrency } from '../../values/currencies';
+import { atSameHour } from '../../values/mail-schedules';
 import { isTimeZone } from '../../values/periods';
 import { assertName } from './operator-names';
 import type { RightsAudit } from '../audit/rights-audit';
@@ -62,9 +63,9 @@ export class OrganizationService {
     if (!isTimeZone(timeZone)) {
       throw new OperatorError(`"${timeZone}" is not a time zone: give its IANA name, such as "America/New_York" or "UTC"`);
     }
-    const { id } = await this.get(name);
+    const { id, timeZone: before } = await this.get(name);
     await this.rights.note(id, 'organization time-zone', undefined, timeZone);
-    await this.organizations.updateTimeZone(id, timeZone);
+    await this.organizations.updateTimeZone(id, timeZone, (nextAt) => atSameHour(nextAt, before, timeZone));
   }
 
   /** Sets the currency of an organization's amounts, by its ISO 4217 code; null for none. No amount is converted. */

@@ -159,21 +159,36 @@ const itemTypes = [
 ] as const;
 
 /**
- * The lines without the items of deposits, whose money is one movement. Items stay where the account has no deposit of their type. Throws a
- * fault for items that come to more than the deposits, of which some may have none.
+ * The lines without the items of deposits, whose money is one movement: those that follow a deposit and come to it, or all where all come to
+ * all deposits. Items alone are lines. Throws a fault for items beside deposits that they do not come to.
  */
 function leaveOutItems(header: Bai2Record, movements: readonly Movement[]): StatementLine[] {
-  const left = new Set<string>();
+  const left = new Set<Movement>();
   for (const [deposit, item] of itemTypes) {
-    const [deposits, items] = [deposit, item].map((type) => sumOf(movements.filter((each) => each.type === type).map(({ line }) => line)));
-    if (deposits! > 0n && items! > deposits!)
+    const ofType = (type: string): Movement[] => movements.filter((movement) => movement.type === type && !left.has(movement));
+    const sum = (all: readonly Movement[]): bigint => sumOf(all.map(({ line }) => line));
+    const [deposits, items] = [ofType(deposit), ofType(item)];
+    if (deposits.length === 0 || items.length === 0) continue;
+    if (sum(deposits) === sum(items)) for (const movement of items) left.add(movement);
+    else for (const movement of findRuns(movements, deposit, item)) left.add(movement);
+    const others = ofType(item);
+    if (others.length > 0)
       throw faultAt(
         header,
-        `The items of type ${item} come to ${writeCents(items!)}, and the deposits of type ${deposit} to ${writeCents(deposits!)}.`,
+        `Items of type ${item} come to ${writeCents(sum(others))}, and it cannot be said in which deposits of type ${deposit} they are.`,
       );
-    if (deposits! > 0n) left.add(item);
   }
-  return movements.flatMap(({ type, line }) => (left.has(type) ? [] : [line]));
+  return movements.flatMap((movement) => (left.has(movement) ? [] : [movement.line]));
+}
+
+/** The items that stand right after a deposit and come to it. */
+function findRuns(movements: readonly Movement[], deposit: string, item: string): Movement[] {
+  return movements.flatMap(({ type, line }, at) => {
+    let end = at + 1;
+    while (type === deposit && movements[end]?.type === item) end++;
+    const run = movements.slice(at + 1, end);
+    return sumOf(run.map((movement) => movement.line)) === line.cents ? run : [];
+  });
 }
 
 /** Reads a movement: its type says the direction, and its amount has no sign. Undefined for one that moves nothing. */

@@ -69,7 +69,7 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
     if (!isLast()) return;
     if (found.kind === 'table') {
       const { head } = found;
-      const known = readKeptColumns(head);
+      const known = chosen.columns ?? readKeptColumns(head);
       setFile({ ...chosen, head });
       if (known) await read({ ...chosen, head }, account, isLast, known);
       else setQuestion({ columns: undefined, fault: undefined });
@@ -81,7 +81,10 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
       else setMessage({ text: `${chosen.name} is refused. ${found.reason}`, isFault: true });
       return;
     }
-    if (chosen.head && columns) keepColumns(chosen.head, columns);
+    if (chosen.head && columns) {
+      keepColumns(chosen.head, columns);
+      setFile({ ...chosen, columns });
+    }
     setQuestion(undefined);
     const { statement } = found;
     setMessage({ text: READING, isFault: false });
@@ -115,7 +118,7 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
         .catch(async (error: unknown) => {
           // The file of before stays, and is read for the account that was chosen meanwhile.
           const { account } = latest.current.choices;
-          if (file && account !== latest.current.readFor && isLast()) await read({ name: file.name, bytes: file.bytes }, account, isLast);
+          if (file && account !== latest.current.readFor && isLast()) await read(file, account, isLast);
           throw error;
         });
       if (!isLast()) return;
@@ -138,8 +141,7 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
       setPinned({ ...now, byHand: keepByHand(pinned.byHand, pinned, now) });
     }
     // A file that is being fetched is read for the account that is chosen by then.
-    if (file && next.account !== choices.account && !latest.current.isFinding)
-      startReading((isLast) => read({ name: file.name, bytes: file.bytes }, next.account, isLast));
+    if (file && next.account !== choices.account && !latest.current.isFinding) startReading((isLast) => read(file, next.account, isLast));
   };
   const save = (): void =>
     tryTo(async () => {
@@ -182,7 +184,7 @@ export default function BankPanel({ report, organization, currency, kept, fileNa
           </button>
         )}
         {file?.head && (
-          <button type="button" onClick={() => setQuestion({ columns: readKeptColumns(file.head!), fault: undefined })}>
+          <button type="button" onClick={() => setQuestion({ columns: file.columns ?? readKeptColumns(file.head!), fault: undefined })}>
             Columns…
           </button>
         )}

@@ -134,16 +134,17 @@ function describe(entry: XmlElement, parts: readonly XmlElement[], charges: bigi
 }
 
 /**
- * The charges that an entry tells in the currency of the account: the sum of their records, less those that are given back, or else their
- * total, which has no direction. Version 02 has amounts without records.
+ * The charges that an entry tells in the currency of the account: their total, whose direction its records have, or else the sum of these.
+ * Version 02 has amounts without records.
  */
 function readCharge(charge: XmlElement, currency: string, place: string): bigint {
   const read = (holder: XmlElement, name: string): bigint[] =>
     findAll(holder, name)
       .filter(({ attributes }) => (attributes.Ccy ?? currency) === currency)
       .map(({ text }) => (textAt(holder, 'CdtDbtInd') === 'CRDT' ? -1n : 1n) * (readCents(text, `${place}, charges`) ?? 0n));
-  const records = [charge, ...findAll(charge, 'Rcrd')].flatMap((holder) => read(holder, 'Amt'));
-  return (records.length > 0 ? records : read(charge, 'TtlChrgsAndTaxAmt')).reduce((sum, cents) => sum + cents, 0n);
+  const sum = [charge, ...findAll(charge, 'Rcrd')].flatMap((holder) => read(holder, 'Amt')).reduce((added, cents) => added + cents, 0n);
+  const [total] = read(charge, 'TtlChrgsAndTaxAmt');
+  return total === undefined ? sum : sum < 0n ? -total : total;
 }
 
 /** The amount of a balance or an entry with its sign. */

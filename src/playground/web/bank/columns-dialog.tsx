@@ -19,7 +19,7 @@ export function ColumnsDialog({ head, columns, fault, onChoose, onClose }: Colum
   const [chosen, setChosen] = useState(() => columns ?? guessColumns(head));
   const { names, samples } = head;
   const choose = (more: Partial<TableColumns>): void => setChosen((before) => ({ ...before, ...more }));
-  const field = (label: string, name: 'date' | 'amount' | 'credit' | 'debit' | 'text', isNeeded = false) => (
+  const field = (label: string, name: 'date' | 'amount' | 'direction' | 'credit' | 'debit' | 'text', isNeeded = false) => (
     <label>
       {label}
       <select
@@ -87,7 +87,8 @@ export function ColumnsDialog({ head, columns, fault, onChoose, onClose }: Colum
           </div>
           <div className="bank-fields">
             {field('Date', 'date', true)}
-            {field('Amount with its sign', 'amount')}
+            {field('Amount', 'amount')}
+            {field('Direction, where amounts have no sign', 'direction')}
             {field('Credit', 'credit')}
             {field('Debit', 'debit')}
             {field('Text', 'text')}

@@ -18,7 +18,7 @@ export function readKeptColumns(head: TableHead): TableColumns | undefined {
     const place = (value: unknown): number | undefined => (typeof value === 'number' && value < head.names.length ? value : undefined);
     return {
       ...{ date: place(stored.date) ?? 0, amount: place(stored.amount), credit: place(stored.credit) },
-      ...{ debit: place(stored.debit), text: place(stored.text) },
+      ...{ debit: place(stored.debit), text: place(stored.text), direction: place(stored.direction) },
       ...{ dateOrder: undefined, decimalSign: undefined },
     };
   } catch {
@@ -27,10 +27,10 @@ export function readKeptColumns(head: TableHead): TableColumns | undefined {
 }
 
 /** Keeps the columns of a header in this browser. */
-export function keepColumns(head: TableHead, { date, amount, credit, debit, text }: TableColumns): void {
+export function keepColumns(head: TableHead, { dateOrder: _order, decimalSign: _sign, ...places }: TableColumns): void {
   if (!head.isNamed) return;
   try {
-    localStorage.setItem(keyOf(head), JSON.stringify({ date, amount, credit, debit, text }));
+    localStorage.setItem(keyOf(head), JSON.stringify(places));
   } catch {
     // A browser without room, or that stores nothing, asks again.
   }

@@ -2,7 +2,8 @@ import { readBai2 } from './bai2-statement';
 import { StatementFault, sumOf, textOf, writeCents, type Statement } from './bank-statement';
 import { readCamt } from './camt-statement';
 import type { TableColumns, TableHead } from './table-columns';
-import { readTable, readTableHead } from './table-statement';
+import { readRows } from './table-rows';
+import { readTable } from './table-statement';
 
 /** The statement that somebody asks for. */
 export interface StatementChoice {
@@ -32,7 +33,7 @@ export function readStatement(bytes: Uint8Array, choice: StatementChoice): ReadF
     if (/^\s*</.test(text)) return { kind: 'read', statement: toOne(readCamt(text), choice) };
     if (/^\s*01,/.test(text)) return { kind: 'read', statement: toOne(readBai2(text), choice) };
     if (text.includes('\0')) throw new StatementFault('The file is neither CAMT.053 nor BAI2, and no text either.');
-    if (!choice.columns) return { kind: 'table', head: readTableHead(text) };
+    if (!choice.columns) return { kind: 'table', head: toHead(readRows(text)) };
     return { kind: 'read', statement: readOneTable(text, choice, choice.columns) };
   } catch (error) {
     if (error instanceof StatementFault) return { kind: 'refused', reason: error.message };
@@ -55,6 +56,8 @@ function decode(bytes: Uint8Array): string {
     return new TextDecoder('windows-1252').decode(bytes);
   }
 }
+
+const toHead = ({ names, isNamed, samples }: TableHead): TableHead => ({ names, isNamed, samples });
 
 function readOneTable(text: string, { account, currency }: StatementChoice, columns: TableColumns): Statement {
   const table = readTable(text, columns, currency);

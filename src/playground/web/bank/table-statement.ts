@@ -1,27 +1,6 @@
-import { parse } from 'papaparse';
 import { readCents, StatementFault, toDate, type Statement, type StatementLine } from './bank-statement';
-import {
-  dateOrders,
-  findDirections,
-  type DateOrder,
-  type DecimalSign,
-  type TableColumns,
-  type TableHead,
-  type TableRow,
-} from './table-columns';
-
-interface TableRows extends TableHead {
-  readonly rows: readonly TableRow[];
-  readonly notes: readonly string[];
-}
-
-const SAMPLES = 3;
-
-/** Reads the head of a table. Throws a StatementFault for a text that is no table. */
-export function readTableHead(text: string): TableHead {
-  const { names, isNamed, samples } = readRows(text);
-  return { names, isNamed, samples };
-}
+import { dateOrders, directions, type DateOrder, type DecimalSign, type TableColumns } from './table-columns';
+import { AMOUNT, CURRENCY_CODE, CURRENCY_SYMBOL, readRows, stripAmount, YEAR_FIRST, YEAR_LAST } from './table-rows';
 
 /**
  * Reads a table into a statement without balances, which it cannot be checked against. Throws a StatementFault that names the line, and one
@@ -30,7 +9,7 @@ export function readTableHead(text: string): TableHead {
 export function readTable(text: string, columns: TableColumns, currency: string | undefined): Statement {
   const table = readRows(text);
   const { rows, names } = table;
-  const { date, amount, credit, debit } = columns;
+  const { date, amount, credit, debit, direction } = columns;
   const valuesOf = (place: number | undefined): string[] =>
     place === undefined ? [] : rows.map(({ values }) => values[place]?.trim() ?? '').filter((value) => value !== '');
   const order = columns.dateOrder ?? findOrder(valuesOf(date), names[date] ?? '');
@@ -41,6 +20,8 @@ export function readTable(text: string, columns: TableColumns, currency: string 
     throw new StatementFault('Choose a column of amounts, or one of credits and one of debits.');
   if (amount !== undefined && (credit !== undefined || debit !== undefined))
     throw new StatementFault('Choose either a column of amounts, or columns of credits and debits, and not both.');
+  if (amount === undefined && direction !== undefined)
+    throw new StatementFault('Choose a direction with a column of amounts alone: columns of credits and debits have their own.');
   const entries = rows.map(({ line, values }) => {
     const place = `Line ${String(line)}`;
     const at = (column: number | undefined): string => (column === undefined ? '' : (values[column]?.trim() ?? ''));
@@ -52,108 +33,29 @@ export function readTable(text: string, columns: TableColumns, currency: string 
     const bookedOn = readDate(at(date), order);
     if (bookedOn === undefined)
       throw new StatementFault(`${place}: “${at(date)}” is no date${order ? ` (${dateOrders[order].toLowerCase()})` : ''}.`);
-    return { received: received ?? 0n, paid: paid ?? 0n, bookedOn, text: at(columns.text) };
+    const isOut = directions.get(at(direction).toLowerCase());
+    if (direction !== undefined && isOut === undefined && received)
+      throw new StatementFault(`${place}: “${at(direction)}” of “${names[direction]!}” is no direction such as Credit or Debit.`);
+    return { place, received: received ?? 0n, paid: paid ?? 0n, isOut, bookedOn, text: at(columns.text) };
   });
-  // Some banks write debits with a minus. Among debits without one, a minus takes a debit back.
+  // Some banks write debits with a minus. Among debits without one, a minus may take a debit back.
   const isMinusOut = entries.every(({ paid }) => paid <= 0n);
-  const hasDirections = amount !== undefined && entries.every(({ received }) => received >= 0n);
-  const directions = hasDirections ? findDirections(names, rows) : undefined;
-  const lines = entries.map(({ received, paid, bookedOn, text }, n): StatementLine => {
-    const cents = directions?.isOut[n] ? -received : received + (isMinusOut ? paid : -paid);
+  const odd = isMinusOut ? undefined : entries.find(({ paid }) => paid < 0n);
+  if (odd)
+    throw new StatementFault(`${odd.place}: its debit has a minus, and other debits have none: nobody can say which leave the account.`);
+  const hasSigns = entries.some(({ received }) => received < 0n);
+  const contrary = entries.find(({ received, isOut }) => hasSigns && received !== 0n && isOut !== undefined && isOut !== received < 0n);
+  if (contrary) throw new StatementFault(`${contrary.place}: the sign of its amount and “${names[direction!]!}” contradict each other.`);
+  const lines = entries.map(({ received, paid, isOut, bookedOn, text }): StatementLine => {
+    const cents = isOut && !hasSigns ? -received : received + (isMinusOut ? paid : -paid);
     return { bookedOn, valuedOn: undefined, cents, text, reference: '', isReversal: false };
   });
   const days = lines.map(({ bookedOn }) => bookedOn).toSorted();
   return {
     ...{ account: '', currency: code, from: days[0] ?? '', to: days.at(-1) ?? '', opening: undefined, closing: undefined, lines },
-    notes: [
-      'A table tells no balances, so that nothing shows whether lines are missing.',
-      ...(directions ? [`The column “${directions.name}” says which amounts leave the account.`] : []),
-      ...table.notes,
-    ],
+    notes: ['A table tells no balances, so that nothing shows whether lines are missing.', ...table.notes],
   };
 }
-
-/** The text by which Bank of America begins a table with a balance. */
-const OPENING = /^beginning balance\b/i;
-
-/**
- * Finds the rows below the header. A table whose first record has a date or an amount has no header, and a fault names a record that has
- * more or fewer values than the others.
- */
-function readRows(text: string): TableRows {
-  const records = readRecords(text);
-  const header = findHeader(records);
-  const width = header?.values.length ?? commonWidth(records);
-  const place = header ? records.indexOf(header) : records.findIndex(({ values }) => values.length === width);
-  const first = records[place];
-  const isHeader = header !== undefined || !first?.values.some(isDateOrAmount);
-  const below = isHeader ? records.slice(place + 1) : records;
-  const opening = below[0]?.values.some((value) => OPENING.test(value.trim())) ? below[0] : undefined;
-  const rows = opening ? below.slice(1) : below;
-  if (!first || width < 2) throw new StatementFault('The file is neither CAMT.053 nor BAI2, and no table with columns either.');
-  if (rows.length === 0) throw new StatementFault('The table has a header and no line.');
-  const odd = rows.find(({ values }) => values.length !== width);
-  if (odd)
-    throw new StatementFault(
-      `Line ${String(odd.line)} has ${String(odd.values.length)} values, and ${isHeader ? 'the header has' : 'most lines have'} ${String(width)}.`,
-    );
-  const names = first.values.map((name, n) => (isHeader && name.trim()) || `Column ${String(n + 1)}`);
-  const notes = opening ? [`Line ${String(opening.line)} is a balance and no movement.`] : [];
-  return { names, isNamed: isHeader, rows, notes, samples: rows.slice(0, SAMPLES).map(({ values }) => values) };
-}
-
-/** Splits a text into the records that are not empty, each with the line of the file on which it begins. */
-function readRecords(text: string): TableRow[] {
-  const { data, errors } = parse<string[]>(text, { skipEmptyLines: false });
-  let next = 1;
-  const records = data.map((values): TableRow => {
-    const line = next;
-    // A value in quotes may hold line breaks.
-    next += 1 + (values.join('').match(/\r\n|\r|\n/g)?.length ?? 0);
-    return { line, values };
-  });
-  const quotes = errors.find(({ type }) => type === 'Quotes');
-  if (quotes) throw new StatementFault(`Line ${String(records[quotes.row ?? 0]?.line)}: a quote is not closed or stands within a value.`);
-  return records.filter(({ values }) => values.some((value) => value.trim() !== ''));
-}
-
-/**
- * Finds the header: the first record of names that stands directly above a row and is as wide as most records below it. Banks write lines of
- * their own above it, of any width. A note between rows is no header: a row or a fuller record of its width stands above it.
- */
-function findHeader(records: readonly TableRow[]): TableRow | undefined {
-  const header = records.find(({ values }, n) => {
-    const next = records[n + 1];
-    return (
-      next?.values.length === values.length &&
-      !values.some(isDateOrAmount) &&
-      isRow(next) &&
-      commonWidth(records.slice(n + 1)) === values.length
-    );
-  });
-  if (!header) return undefined;
-  const above = records.slice(0, records.indexOf(header));
-  const filled = ({ values }: TableRow): number => values.filter((value) => value.trim() !== '').length;
-  const isNote = above.some(
-    (record) => record.values.length === header.values.length && (isRow(record) || filled(record) > filled(header)),
-  );
-  return isNote ? undefined : header;
-}
-
-/** The number of values that most records have; of two, that which comes first. */
-function commonWidth(records: readonly TableRow[]): number {
-  const counts = new Map<number, number>();
-  for (const { values } of records) counts.set(values.length, (counts.get(values.length) ?? 0) + 1);
-  return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? 0;
-}
-
-/** The forms of dates: the year first, or last after two numbers. */
-const YEAR_FIRST = /^(\d{4})([-/.]?)(\d{2})\2(\d{2})$/;
-const YEAR_LAST = /^(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})$/;
-
-const isDate = (value: string): boolean => YEAR_FIRST.test(value.trim()) || YEAR_LAST.test(value.trim());
-const isDateOrAmount = (value: string): boolean => isDate(value) || AMOUNT.test(stripAmount(value));
-const isRow = ({ values }: TableRow): boolean => values.some(isDate) && values.some((value) => isDateOrAmount(value) && !isDate(value));
 
 /** The order of the numbers of dates that a column says by itself; undefined for years of four digits in front. Throws a fault for none. */
 function findOrder(values: readonly string[], name: string): DateOrder | undefined {
@@ -189,12 +91,6 @@ function readDate(value: string, order: DateOrder | undefined): string | undefin
 
 const toYear = (text: string): string => (text.length === 2 ? `20${text}` : text);
 
-/** A number with its sign before or after it, or in brackets. */
-const AMOUNT = /^(\()?([+-]?)([\d.,]+)([+-]?)(\))?$/;
-
-const CURRENCY_CODE = /\b[A-Z]{3}\b/g;
-const CURRENCY_SYMBOL = /\p{Sc}/gu;
-
 /**
  * The code of the currency that stands beside amounts; undefined where none does. Throws a fault for two currencies, and for another one than
  * that of the deposits, where that is known.
@@ -214,19 +110,18 @@ function findCurrency(amounts: readonly string[], currency: string | undefined):
   return code;
 }
 
-/** True where people write the symbol, of full width as in Japan or not, for the currency. Those of many countries have a $. */
-const isSymbolOf = (symbol: string, currency: string): boolean =>
-  new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
-    .format(0)
-    .includes(symbol.normalize('NFKC'));
+const symbolOf = (currency: string): string | undefined =>
+  new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' }).format(0).match(CURRENCY_SYMBOL)?.[0];
 
-/** Takes what stands beside the number away: its currency, and blanks and apostrophes between thousands. */
-const stripAmount = (value: string): string =>
-  value
-    .replace(CURRENCY_CODE, '')
-    .replace(/(?<=^|[-+−(\s])\p{Sc}|\p{Sc}(?=$|[-+−)\s])/gu, '')
-    .replace(/[\s'’]/g, '')
-    .replace('−', '-');
+/**
+ * True where people write the symbol, of full width as in Japan or not, for the currency, and where it is that of no other one as far as the
+ * browser knows. Those of many countries have a $.
+ */
+function isSymbolOf(symbol: string, currency: string): boolean {
+  const wanted = symbol.normalize('NFKC');
+  const own = symbolOf(currency);
+  return own === undefined ? !Intl.supportedValuesOf('currency').some((other) => symbolOf(other) === wanted) : own === wanted;
+}
 
 /** The decimal sign that amounts say by themselves. Throws a fault where “1.234” may be either. */
 function findSign(values: readonly string[]): DecimalSign {

@@ -9,7 +9,7 @@ import type { BankClient } from './bank-client';
 import type { BankTie, TiedPlaces } from './bank-match';
 import { toDeposits, widen, type BookedDeposits, type DaySpan } from './booked-deposits';
 import type { TieChoices } from './statement-form';
-import type { TableHead } from './table-columns';
+import type { TableColumns, TableHead } from './table-columns';
 import { centsOf, findChanges, keepByHand, toLists, type ListName, type TieInput, type TieList } from './tie-lists';
 
 /** The report whose deposits are tied, of the newest books unless it is of a past state. */
@@ -39,6 +39,8 @@ export interface ChosenFile {
   readonly bytes: Uint8Array;
   /** The head of a table, by which its columns are chosen. */
   readonly head?: TableHead;
+  /** The columns by which it was read. */
+  readonly columns?: TableColumns;
 }
 
 /** The whole tie, with what it was made of, while the page shows something else. */

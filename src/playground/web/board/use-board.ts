@@ -20,15 +20,24 @@ interface SheetPlan extends PlannedPeriods {
   readonly document: { readonly query: string; readonly variables: Readonly<Record<string, unknown>> };
 }
 
-/** The reading of a planned sheet, whose figures are all of one answer. Errors are those that `explain` makes of them. */
-export function toReading(provision: string, plan: SheetPlan, explain: (error: unknown) => Promise<unknown>): ReadBoard {
+interface ReadingParts {
+  readonly explain: (error: unknown) => Promise<unknown>;
+  /** Loads the script of the sheet. */
+  readonly loadSheet: () => Promise<unknown>;
+}
+
+/** The reading of a planned sheet and of its script, whose figures are all of one answer. Errors are those that `explain` makes of them. */
+export function toReading(provision: string, plan: SheetPlan, { explain, loadSheet }: ReadingParts): ReadBoard {
   const { document, choices, period } = plan;
   const { query, variables } = document;
   const { startDate = '', endDate = '' } = period;
   return async (signal) => {
     try {
       // A long report is stopped by whoever waits for it.
-      const answer = dataOf(await postGraphQL(provision, { query, variables }, { signal }));
+      const asked = postGraphQL(provision, { query, variables }, { signal });
+      // The sheet itself tells that its script is gone.
+      await loadSheet().catch(() => undefined);
+      const answer = dataOf(await asked);
       return readBoard(answer as BoardQuery, { startDate, endDate, dateBasis: choices.dateBasis });
     } catch (error) {
       throw await explain(error);

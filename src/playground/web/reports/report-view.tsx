@@ -43,7 +43,8 @@ import {
 } from './use-report';
 
 // The script of other reports does not have the sheet.
-const BoardSheet = lazy(() => import('../board/board-sheet'));
+const loadSheet = () => import('../board/board-sheet');
+const BoardSheet = lazy(loadSheet);
 
 interface ReportViewProps {
   readonly provision: string;
@@ -125,7 +126,8 @@ export function ReportView({
   ];
   const report = useReport(isSheet ? undefined : plan, { provision, client, onSessionChange });
   const readSheet = useMemo(
-    () => (isSheet && plan ? toReading(provision, plan, (error) => explainState(error, provision, plan)) : undefined),
+    () =>
+      isSheet && plan ? toReading(provision, plan, { explain: (error) => explainState(error, provision, plan), loadSheet }) : undefined,
     [isSheet, provision, plan],
   );
   const board = useBoard(readSheet, onSessionChange);

@@ -1,7 +1,6 @@
 import { writeCents } from '../../src/playground/web/bank/bank-statement';
-import { keepColumns, readKeptColumns } from '../../src/playground/web/bank/kept-columns';
 import { readStatement, type StatementChoice } from '../../src/playground/web/bank/statement-reader';
-import { guessColumns, type TableColumns } from '../../src/playground/web/bank/table-columns';
+import { guessColumns, keepColumns, readKeptColumns, type TableColumns } from '../../src/playground/web/bank/table-columns';
 
 interface Store {
   readonly getItem: (key: string) => string | null;

@@ -91,19 +91,23 @@ test('an analyst reads unsigned amounts by the column that says their direction'
   expect(amountsOf(table('5.00,Fee'), { columns })).toBe('Line 2: “Fee” of “Type” is no direction such as Credit or Debit.');
   expect(amountsOf(table('-5.00,DR', '6.00,CR'), { columns })).toBe('-5.00 6.00');
   expect(amountsOf(table('500.00,C', '100.00,D', '-20.00,D'), { columns })).toBe(
-    'Line 3: the sign of its amount and “Type” contradict each other.',
+    'Line 4: its amount has a minus, and not all signs agree with “Type”.',
   );
   expect(amountsOf('Date,In,Out,Type\n2026-05-04,5.00,,Credit\n', { columns: { ...IN_AND_OUT, direction: 3 } })).toBe(
     'Choose a direction with a column of amounts alone: columns of credits and debits have their own.',
   );
 });
 
-test('a column of directions is proposed by its name and its words', () => {
-  const proposed = (name: string, ...words: string[]): unknown =>
-    guessColumns({ names: ['Date', 'Amount', name], isNamed: true, samples: words.map((word) => ['2026-05-04', '5.00', word]) }).direction;
-  expect(['Soll/Haben', 'Transaction Type', 'Credit/Debit', 'C/D'].map((name) => proposed(name, 'S', 'credit'))).toEqual([2, 2, 2, 2]);
-  expect(proposed('Type', 'Fee')).toBeUndefined();
-  expect(proposed('Card', 'Debit')).toBeUndefined();
+test('a column of directions is proposed by its words, and asked for where nobody has chosen', () => {
+  const table = ['Date,Amount,Mark', '2026-05-04,5.00,Credit', '2026-05-05,6.00,debit', '2026-05-06,0.00,'];
+  const samples = table.slice(1).map((row) => row.split(','));
+  const head = { names: ['Date', 'Amount', 'Mark'], isNamed: true };
+  expect(guessColumns({ ...head, samples }).direction).toBe(2);
+  expect(guessColumns({ ...head, samples: samples.slice(0, 1) }).direction).toBeUndefined();
+  expect(amountsOf(table.join('\n'))).toBe('“Mark” says which amounts came in and which went out: choose it as the direction, or None.');
+  expect(amountsOf(table.join('\n'), { columns: { ...ONE_COLUMN, direction: 'none' } })).toBe('5.00 6.00 0.00');
+  // The kinds of cards are none.
+  expect(amountsOf('Date,Amount,Card\n2026-05-04,5.00,Debit\n2026-05-05,6.00,Debit\n')).toBe('5.00 6.00');
 });
 
 test('an analyst is told of a symbol that is not one of the currency of the deposits or of a code beside it', () => {
@@ -123,8 +127,10 @@ test('a browser that remembers the columns asks for each file how its dates and 
   const head = { names: ['Date', 'Amount', 'Text'], isNamed: true, samples: [] };
   keepColumns(head, { ...ONE_COLUMN, dateOrder: 'month-first', decimalSign: 'comma' });
   const columns = readKeptColumns(head);
+  keepColumns(head, { ...ONE_COLUMN, direction: 'none' });
+  const chosen = readKeptColumns(head);
   Reflect.deleteProperty(globalThis, 'localStorage');
-  expect(columns).toEqual(ONE_COLUMN);
+  expect([columns, chosen]).toEqual([ONE_COLUMN, { ...ONE_COLUMN, direction: 'none' }]);
   expect(amountsOf('Date,Amount,Text\n04/05/2026,5,x\n', { columns })).toMatch(/: choose it\.$/);
   expect(amountsOf('Date,Amount,Text\n2026-05-04,1.234,x\n', { columns })).toMatch(/: choose it\.$/);
 });
@@ -192,6 +198,9 @@ test('an analyst never loses a row above one that could be a header', () => {
     'Line 2: “05/03/2026 (pending)” is no date (month before day).',
   );
   expect(amountsOf('Date,Amount,Text\n2026-05-01,1.00,Beginning balance gift\n')).toBe('1.00');
+  expect(amountsOf('Date,Amount,Text\n2026-05-01,1000.00,Beginning Balance\n2026-05-02,1.00,x\n')).toBe(
+    'Line 2: it is a balance and no movement. Take it out of the file.',
+  );
   expect(amountsOf('2026-05-03,4.00,a\nNote,,\n2026-05-04,5.00,x\n')).toBe('Line 2: it has no amount.');
   expect(amountsOf('2026-05-03,4.00,a\nNote,of,us\n2026-05-04,5.00,x\n')).toBe('Line 2: “of” is no amount with a decimal point.');
   expect(amountsOf('Date,Amount,Text\nMay 3,4.00,a\nNote,,\n2026-05-04,5.00,x\n')).toBe('Line 2: “May 3” is no date.');

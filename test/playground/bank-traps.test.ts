@@ -32,6 +32,10 @@ test('an analyst reads charges once, less those that are given back, in the curr
   expect(chargesOf(part(charge('2.50')) + part(charge('1.00')))).toEqual(told('3.50'));
   expect(chargesOf(part(charge('2.50', 'DBIT') + charge('1.00', 'CRDT')))).toEqual(told('1.50'));
   expect(chargesOf(charge('2.50', 'DBIT', 'USD'))).toEqual([]);
+  const total = '<TtlChrgsAndTaxAmt Ccy="EUR">3.50</TtlChrgsAndTaxAmt>';
+  expect(chargesOf(`<Chrgs>${total}<Amt Ccy="EUR">2.50</Amt></Chrgs><Chrgs>${total}<Amt Ccy="EUR">1.00</Amt></Chrgs>`)).toEqual(
+    told('3.50'),
+  );
   expect(chargesOf('<Chrgs><TtlChrgsAndTaxAmt Ccy="EUR">4.76</TtlChrgsAndTaxAmt>' + charge('4.00').slice(7))).toEqual(told('4.76'));
   expect(chargesOf('<Chrgs><TtlChrgsAndTaxAmt Ccy="EUR">1.00</TtlChrgsAndTaxAmt>' + charge('1.00', 'CRDT').slice(7))).toEqual(given);
   expect(chargesOf('<Chrgs><TtlChrgsAndTaxAmt Ccy="EUR">4.00</TtlChrgsAndTaxAmt></Chrgs>')).toEqual(told('4.00'));

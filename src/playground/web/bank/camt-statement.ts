@@ -88,11 +88,8 @@ function readEntry(entry: XmlElement, currency: string, place: string): Entry {
   if (bookedOn === undefined) throw new StatementFault(`${place} has neither a booking date nor a value date.`);
   const parts = findAll(entry, 'NtryDtls', 'TxDtls');
   // The charges of an entry are those of all its transactions, and these may tell them again.
-  const own = findAll(entry, 'Chrgs');
-  const charges = (own.length > 0 ? own : parts.flatMap((part) => findAll(part, 'Chrgs'))).reduce(
-    (sum, charge) => sum + readCharge(charge, currency, place),
-    0n,
-  );
+  const own = readCharges(entry, currency, place);
+  const charges = own ?? parts.reduce((sum, part) => sum + (readCharges(part, currency, place) ?? 0n), 0n);
   const references = [
     textAt(entry, 'AcctSvcrRef'),
     textAt(entry, 'NtryRef'),
@@ -134,17 +131,22 @@ function describe(entry: XmlElement, parts: readonly XmlElement[], charges: bigi
 }
 
 /**
- * The charges that an entry tells in the currency of the account: their total, whose direction its records have, or else the sum of these.
- * Version 02 has amounts without records.
+ * The charges that an entry or a transaction tells in the currency of the account: their total, which banks repeat, or else the sum of their
+ * records, less those that are given back. Version 02 has amounts without records. Undefined where none are told.
  */
-function readCharge(charge: XmlElement, currency: string, place: string): bigint {
-  const read = (holder: XmlElement, name: string): bigint[] =>
-    findAll(holder, name)
+function readCharges(holder: XmlElement, currency: string, place: string): bigint | undefined {
+  const charges = findAll(holder, 'Chrgs');
+  if (charges.length === 0) return undefined;
+  const records = [...charges, ...charges.flatMap((charge) => findAll(charge, 'Rcrd'))].filter((each) => findAll(each, 'Amt').length > 0);
+  const isBack = (record: XmlElement): boolean => textAt(record, 'CdtDbtInd') === 'CRDT';
+  const read = (each: XmlElement, name: string): bigint[] =>
+    findAll(each, name)
       .filter(({ attributes }) => (attributes.Ccy ?? currency) === currency)
-      .map(({ text }) => (textAt(holder, 'CdtDbtInd') === 'CRDT' ? -1n : 1n) * (readCents(text, `${place}, charges`) ?? 0n));
-  const sum = [charge, ...findAll(charge, 'Rcrd')].flatMap((holder) => read(holder, 'Amt')).reduce((added, cents) => added + cents, 0n);
-  const [total] = read(charge, 'TtlChrgsAndTaxAmt');
-  return total === undefined ? sum : sum < 0n ? -total : total;
+      .map(({ text }) => readCents(text, `${place}, charges`) ?? 0n);
+  const add = (sum: bigint, cents: bigint): bigint => sum + cents;
+  const totals = new Set(charges.flatMap((charge) => read(charge, 'TtlChrgsAndTaxAmt')));
+  if (totals.size > 0) return [...totals].reduce(add, 0n) * (records.length > 0 && records.every(isBack) ? -1n : 1n);
+  return records.flatMap((record) => read(record, 'Amt').map((cents) => (isBack(record) ? -cents : cents))).reduce(add, 0n);
 }
 
 /** The amount of a balance or an entry with its sign. */

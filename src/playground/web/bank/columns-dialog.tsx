@@ -13,13 +13,14 @@ interface ColumnsDialogProps {
 
 const NONE = '';
 const ITSELF = 'As the values say';
+const toPlace = (value: string): TableColumns['direction'] => (value === NONE ? undefined : value === 'none' ? value : Number(value));
 
 /** Asks which columns of a table are the date, the amount and the text. */
 export function ColumnsDialog({ head, columns, fault, onChoose, onClose }: ColumnsDialogProps) {
   const [chosen, setChosen] = useState(() => columns ?? guessColumns(head));
   const { names, samples } = head;
   const choose = (more: Partial<TableColumns>): void => setChosen((before) => ({ ...before, ...more }));
-  const field = (label: string, name: 'date' | 'amount' | 'direction' | 'credit' | 'debit' | 'text', isNeeded = false) => (
+  const field = (label: string, name: 'date' | 'amount' | 'credit' | 'debit' | 'text', isNeeded = false) => (
     <label>
       {label}
       <select
@@ -88,7 +89,18 @@ export function ColumnsDialog({ head, columns, fault, onChoose, onClose }: Colum
           <div className="bank-fields">
             {field('Date', 'date', true)}
             {field('Amount', 'amount')}
-            {field('Direction, where amounts have no sign', 'direction')}
+            <label>
+              Direction, where amounts have no sign
+              <select value={chosen.direction ?? NONE} onChange={({ target }) => choose({ direction: toPlace(target.value) })}>
+                <option value={NONE}>{ITSELF}</option>
+                <option value="none">None</option>
+                {names.map((title, place) => (
+                  <option key={place} value={place}>
+                    {title}
+                  </option>
+                ))}
+              </select>
+            </label>
             {field('Credit', 'credit')}
             {field('Debit', 'debit')}
             {field('Text', 'text')}

@@ -30,8 +30,8 @@ export interface TableColumns {
   readonly credit: number | undefined;
   readonly debit: number | undefined;
   readonly text: number | undefined;
-  /** The column that says whether an amount without a sign came in or went out. */
-  readonly direction: number | undefined;
+  /** The column that says whether an amount without a sign came in or went out; undefined where nobody has chosen one. */
+  readonly direction: number | 'none' | undefined;
   readonly dateOrder: DateOrder | undefined;
   readonly decimalSign: DecimalSign | undefined;
 }
@@ -43,19 +43,19 @@ const find = ({ names }: TableHead, words: RegExp): number | undefined => {
 };
 
 /** The words of a column of directions: true where an amount leaves the account. */
-export const directions: ReadonlyMap<string, boolean> = new Map([
+const directions: ReadonlyMap<string, boolean> = new Map([
   ...['credit', 'cr', 'crdt', 'c', 'haben', 'h'].map((word) => [word, false] as const),
   ...['debit', 'dr', 'dbit', 'd', 'soll', 's'].map((word) => [word, true] as const),
 ]);
 
-/** The names of columns of directions. Others may have the same words, such as that of the kind of a card. */
-const DIRECTION =
-  /credit.?debit|debit.?credit|soll.?haben|^(c\/?d|d\/?c|cr\/?dr|dr\/?cr|s\/?h)$|direction|indicator|^(transaction |txn )?type$/i;
+export const toDirection = (value: string | undefined): boolean | undefined => directions.get(value?.trim().toLowerCase() ?? '');
 
-function findDirection({ names, samples }: TableHead): number | undefined {
-  const at = names.findIndex(
-    (name, place) => DIRECTION.test(name) && samples.every((values) => directions.has(values[place]?.trim().toLowerCase() ?? '')),
-  );
+/** The place of a column that has directions of both kinds, and nothing else. One with one kind may tell that of a card. */
+export function findDirections(rows: readonly (readonly string[])[]): number | undefined {
+  const at = (rows[0] ?? []).findIndex((_, place) => {
+    const told = rows.flatMap((values) => (values[place]?.trim() === '' ? [] : [toDirection(values[place])]));
+    return new Set(told).size === 2 && !told.includes(undefined);
+  });
   return at < 0 ? undefined : at;
 }
 
@@ -67,8 +67,9 @@ export function guessColumns(head: TableHead): TableColumns {
   return {
     date: find(head, /book|buchung/i) ?? find(head, /date|datum|tag/i) ?? 0,
     ...(isPair
-      ? { amount: undefined, credit, debit, direction: undefined }
-      : { amount: find(head, /amount|betrag|montant/i) ?? 1, credit: undefined, debit: undefined, direction: findDirection(head) }),
+      ? { amount: undefined, credit, debit }
+      : { amount: find(head, /amount|betrag|montant/i) ?? 1, credit: undefined, debit: undefined }),
+    direction: isPair ? undefined : findDirections(head.samples),
     ...{ text: find(head, /text|descri|memo|zweck|details|payee/i), dateOrder: undefined, decimalSign: undefined },
   };
 }
@@ -89,7 +90,8 @@ export function readKeptColumns(head: TableHead): TableColumns | undefined {
     const place = (value: unknown): number | undefined => (typeof value === 'number' && value < head.names.length ? value : undefined);
     return {
       ...{ date: place(stored.date) ?? 0, amount: place(stored.amount), credit: place(stored.credit) },
-      ...{ debit: place(stored.debit), text: place(stored.text), direction: place(stored.direction) },
+      ...{ debit: place(stored.debit), text: place(stored.text) },
+      direction: stored.direction === 'none' ? 'none' : place(stored.direction),
       ...{ dateOrder: undefined, decimalSign: undefined },
     };
   } catch {

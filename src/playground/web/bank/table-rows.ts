@@ -2,7 +2,7 @@ import { parse } from 'papaparse';
 import { StatementFault } from './bank-statement';
 import type { TableHead } from './table-columns';
 
-interface TableRow {
+export interface TableRow {
   /** The line of the file on which it begins. */
   readonly line: number;
   readonly values: readonly string[];
@@ -10,8 +10,6 @@ interface TableRow {
 
 interface TableRows extends TableHead {
   readonly rows: readonly TableRow[];
-  /** Sentences about what is left out. */
-  readonly notes: readonly string[];
 }
 
 const SAMPLES = 3;
@@ -38,9 +36,6 @@ export const stripAmount = (value: string): string =>
     .replace(/[\s'’]/g, '')
     .replace('−', '-');
 
-/** The text by which Bank of America begins a table with a balance. */
-const OPENING = /^beginning balance\b/i;
-
 /**
  * Finds the rows below the header. A table whose first record has a date or an amount has no header, and a fault names a record that has
  * more or fewer values than the others.
@@ -52,11 +47,7 @@ export function readRows(text: string): TableRows {
   const place = header ? records.indexOf(header) : records.findIndex(({ values }) => values.length === width);
   const first = records[place];
   const isHeader = header !== undefined || !first?.values.some(isDateOrAmount);
-  const below = isHeader ? records.slice(place + 1) : records;
-  // Its amount is empty, and its balance stands beside that.
-  const isOpening = below[0]?.values.some((value) => OPENING.test(value.trim())) && below[0].values.some((value) => value.trim() === '');
-  const opening = isOpening ? below[0] : undefined;
-  const rows = opening ? below.slice(1) : below;
+  const rows = isHeader ? records.slice(place + 1) : records;
   if (!first || width < 2) throw new StatementFault('The file is neither CAMT.053 nor BAI2, and no table with columns either.');
   if (rows.length === 0) throw new StatementFault('The table has a header and no line.');
   const odd = rows.find(({ values }) => values.length !== width);
@@ -65,8 +56,7 @@ export function readRows(text: string): TableRows {
       `Line ${String(odd.line)} has ${String(odd.values.length)} values, and ${isHeader ? 'the header has' : 'most lines have'} ${String(width)}.`,
     );
   const names = first.values.map((name, n) => (isHeader && name.trim()) || `Column ${String(n + 1)}`);
-  const notes = opening ? [`Line ${String(opening.line)} is a balance and no movement.`] : [];
-  return { names, isNamed: isHeader, rows, notes, samples: rows.slice(0, SAMPLES).map(({ values }) => values) };
+  return { names, isNamed: isHeader, rows, samples: rows.slice(0, SAMPLES).map(({ values }) => values) };
 }
 
 /** Splits a text into the records that are not empty, each with the line of the file on which it begins. */

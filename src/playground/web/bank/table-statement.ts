@@ -1,15 +1,17 @@
 import { readCents, StatementFault, toDate, type Statement, type StatementLine } from './bank-statement';
-import { dateOrders, directions, type DateOrder, type DecimalSign, type TableColumns } from './table-columns';
-import { AMOUNT, CURRENCY_CODE, CURRENCY_SYMBOL, readRows, stripAmount, YEAR_FIRST, YEAR_LAST } from './table-rows';
+import { dateOrders, findDirections, toDirection, type DateOrder, type DecimalSign, type TableColumns } from './table-columns';
+import { AMOUNT, CURRENCY_CODE, CURRENCY_SYMBOL, readRows, stripAmount, YEAR_FIRST, YEAR_LAST, type TableRow } from './table-rows';
 
 /**
  * Reads a table into a statement without balances, which it cannot be checked against. Throws a StatementFault that names the line, and one
  * for amounts in another currency than that of the deposits, where that is known.
  */
 export function readTable(text: string, columns: TableColumns, currency: string | undefined): Statement {
-  const table = readRows(text);
-  const { rows, names } = table;
-  const { date, amount, credit, debit, direction } = columns;
+  const { rows: all, names } = readRows(text);
+  const { date, amount, credit, debit } = columns;
+  const direction = columns.direction === 'none' ? undefined : columns.direction;
+  const opening = findOpening(all, [amount, credit, debit]);
+  const rows = opening ? all.slice(1) : all;
   const valuesOf = (place: number | undefined): string[] =>
     place === undefined ? [] : rows.map(({ values }) => values[place]?.trim() ?? '').filter((value) => value !== '');
   const order = columns.dateOrder ?? findOrder(valuesOf(date), names[date] ?? '');
@@ -33,7 +35,7 @@ export function readTable(text: string, columns: TableColumns, currency: string 
     const bookedOn = readDate(at(date), order);
     if (bookedOn === undefined)
       throw new StatementFault(`${place}: “${at(date)}” is no date${order ? ` (${dateOrders[order].toLowerCase()})` : ''}.`);
-    const isOut = directions.get(at(direction).toLowerCase());
+    const isOut = toDirection(at(direction));
     if (direction !== undefined && isOut === undefined && received)
       throw new StatementFault(`${place}: “${at(direction)}” of “${names[direction]!}” is no direction such as Credit or Debit.`);
     return { place, received: received ?? 0n, paid: paid ?? 0n, isOut, bookedOn, text: at(columns.text) };
@@ -44,8 +46,14 @@ export function readTable(text: string, columns: TableColumns, currency: string 
   if (odd)
     throw new StatementFault(`${odd.place}: its debit has a minus, and other debits have none: nobody can say which leave the account.`);
   const hasSigns = entries.some(({ received }) => received < 0n);
-  const contrary = entries.find(({ received, isOut }) => hasSigns && received !== 0n && isOut !== undefined && isOut !== received < 0n);
-  if (contrary) throw new StatementFault(`${contrary.place}: the sign of its amount and “${names[direction!]!}” contradict each other.`);
+  const isContrary = entries.some(({ received, isOut }) => received !== 0n && isOut !== undefined && isOut !== received < 0n);
+  if (hasSigns && isContrary) {
+    const { place } = entries.find(({ received }) => received < 0n)!;
+    throw new StatementFault(`${place}: its amount has a minus, and not all signs agree with “${names[direction!]!}”.`);
+  }
+  const unread = hasSigns || columns.direction !== undefined ? undefined : findDirections(rows.map(({ values }) => values));
+  if (amount !== undefined && unread !== undefined)
+    throw new StatementFault(`“${names[unread]!}” says which amounts came in and which went out: choose it as the direction, or None.`);
   const lines = entries.map(({ received, paid, isOut, bookedOn, text }): StatementLine => {
     const cents = isOut && !hasSigns ? -received : received + (isMinusOut ? paid : -paid);
     return { bookedOn, valuedOn: undefined, cents, text, reference: '', isReversal: false };
@@ -53,8 +61,21 @@ export function readTable(text: string, columns: TableColumns, currency: string 
   const days = lines.map(({ bookedOn }) => bookedOn).toSorted();
   return {
     ...{ account: '', currency: code, from: days[0] ?? '', to: days.at(-1) ?? '', opening: undefined, closing: undefined, lines },
-    notes: ['A table tells no balances, so that nothing shows whether lines are missing.', ...table.notes],
+    notes: [
+      'A table tells no balances, so that nothing shows whether lines are missing.',
+      ...(opening ? [`Line ${String(opening.line)} is a balance and no movement.`] : []),
+    ],
   };
+}
+
+/** The text of a balance that a bank writes above the movements. */
+const OPENING = /^(beginning|opening) balance( as of .*)?$/i;
+
+/** The first row, where it is a balance. Throws a fault for one in a column of amounts, which would be a movement. */
+function findOpening([first]: readonly TableRow[], amounts: readonly (number | undefined)[]): TableRow | undefined {
+  if (!first?.values.some((value) => OPENING.test(value.trim()))) return undefined;
+  if (amounts.every((place) => place === undefined || first.values[place]?.trim() === '')) return first;
+  throw new StatementFault(`Line ${String(first.line)}: it is a balance and no movement. Take it out of the file.`);
 }
 
 /** The order of the numbers of dates that a column says by itself; undefined for years of four digits in front. Throws a fault for none. */

@@ -78,7 +78,7 @@ function explain(reason: LeftReason, days: number, outside: readonly string[]): 
     case 'edge':
       return 'Its days reach beyond the deposits that were read: choose another period.';
     case 'beside-edge':
-      return 'Unclear beside a line whose days reach beyond the deposits that were read.';
+      return 'It, or its deposit, may belong to a line whose days reach beyond the deposits that were read.';
     case 'several':
       return `Unclear: several of this amount ${near}${outside.length > 0 ? `, ${writeFew(outside)} ${OUTSIDE} among them` : ''}.`;
     case 'sums':

@@ -36,9 +36,8 @@ export function toReading(provision: string, plan: SheetPlan, { explain, loadShe
       // A long report is stopped by whoever waits for it.
       const asked = postGraphQL(provision, { query, variables }, { signal });
       // The sheet itself tells that its script is gone.
-      await loadSheet().catch(() => undefined);
-      const answer = dataOf(await asked);
-      return readBoard(answer as BoardQuery, { startDate, endDate, dateBasis: choices.dateBasis });
+      const [answer] = await Promise.all([asked, loadSheet().catch(() => undefined)]);
+      return readBoard(dataOf(answer) as BoardQuery, { startDate, endDate, dateBasis: choices.dateBasis });
     } catch (error) {
       throw await explain(error);
     }

@@ -40,23 +40,12 @@ export function readTable(text: string, columns: TableColumns, currency: string 
       throw new StatementFault(`${place}: “${at(direction)}” of “${names[direction]!}” is no direction such as Credit or Debit.`);
     return { place, received: received ?? 0n, paid: paid ?? 0n, isOut, bookedOn, text: at(columns.text) };
   });
-  // Some banks write debits with a minus. Among debits without one, a minus may take a debit back.
-  const isMinusOut = entries.every(({ paid }) => paid <= 0n);
-  const odd = isMinusOut ? undefined : entries.find(({ paid }) => paid < 0n);
-  if (odd)
-    throw new StatementFault(`${odd.place}: its debit has a minus, and other debits have none: nobody can say which leave the account.`);
-  const hasSigns = entries.some(({ received }) => received < 0n);
-  const isContrary = entries.some(({ received, isOut }) => received !== 0n && isOut !== undefined && isOut !== received < 0n);
-  if (hasSigns && isContrary) {
-    const { place } = entries.find(({ received }) => received < 0n)!;
-    throw new StatementFault(`${place}: its amount has a minus, and not all signs agree with “${names[direction!]!}”.`);
-  }
+  const { toCents, hasSigns } = findSigns(entries, direction === undefined ? '' : names[direction]!);
   const unread = hasSigns || columns.direction !== undefined ? undefined : findDirections(rows.map(({ values }) => values));
   if (amount !== undefined && unread !== undefined)
     throw new StatementFault(`“${names[unread]!}” says which amounts came in and which went out: choose it as the direction, or None.`);
-  const lines = entries.map(({ received, paid, isOut, bookedOn, text }): StatementLine => {
-    const cents = isOut && !hasSigns ? -received : received + (isMinusOut ? paid : -paid);
-    return { bookedOn, valuedOn: undefined, cents, text, reference: '', isReversal: false };
+  const lines = entries.map(({ bookedOn, text, ...entry }): StatementLine => {
+    return { bookedOn, valuedOn: undefined, cents: toCents(entry), text, reference: '', isReversal: false };
   });
   const days = lines.map(({ bookedOn }) => bookedOn).toSorted();
   return {
@@ -66,6 +55,32 @@ export function readTable(text: string, columns: TableColumns, currency: string 
       ...(opening ? [`Line ${String(opening.line)} is a balance and no movement.`] : []),
     ],
   };
+}
+
+/** The amounts of a row, as the table writes them, and whether its direction is out. */
+interface Entry {
+  readonly place: string;
+  readonly received: bigint;
+  readonly paid: bigint;
+  readonly isOut: boolean | undefined;
+}
+
+/** Finds what the signs of amounts mean, of all rows alike. Throws a fault for rows that contradict each other or the column of directions. */
+function findSigns(entries: readonly Entry[], direction: string) {
+  // Some banks write debits with a minus. Among debits without one, a minus may take a debit back.
+  const isMinusOut = entries.every(({ paid }) => paid <= 0n);
+  const odd = isMinusOut ? undefined : entries.find(({ paid }) => paid < 0n);
+  if (odd)
+    throw new StatementFault(`${odd.place}: its debit has a minus, and other debits have none: nobody can say which leave the account.`);
+  const hasSigns = entries.some(({ received }) => received < 0n);
+  const isContrary = entries.some(({ received, isOut }) => received !== 0n && isOut !== undefined && isOut !== received < 0n);
+  if (hasSigns && isContrary) {
+    const { place } = entries.find(({ received }) => received < 0n)!;
+    throw new StatementFault(`${place}: its amount has a minus, and not all signs agree with “${direction}”.`);
+  }
+  const toCents = ({ received, paid, isOut }: Omit<Entry, 'place'>): bigint =>
+    isOut && !hasSigns ? -received : received + (isMinusOut ? paid : -paid);
+  return { toCents, hasSigns };
 }
 
 /** The text of a balance that a bank writes above the movements. */

@@ -201,13 +201,16 @@ test('a member who has left when the books can be changed closes nothing', async
   const leaving = new AbortController();
   const body = JSON.stringify({ query: 'mutation { closePeriod(input: { through: "2024-09-30" }) { close { version } } }' });
   const headers = { 'Content-Type': 'application/json', Provision: ada!.provision!, Cookie: ada!.cookie! };
-  const answer = fetch(`${gateway.url}/graphql`, { method: 'POST', headers, body, signal: leaving.signal });
+  const leaver = fetch(`${gateway.url}/graphql`, { method: 'POST', headers, body, signal: leaving.signal });
   await until(async () => (await countWaiting()) === 1);
   leaving.abort();
-  await expect(answer).rejects.toThrow('aborted');
+  await expect(leaver).rejects.toThrow('aborted');
   await release();
   await until(async () => (await countWaiting()) === 0);
-  expect((await close(ada, '2024-09-30')).body.data).toMatchObject({ closePeriod: { close: { version: 2 } } });
+  // The close that was given up may still be at its end.
+  let answer = await close(ada, '2024-09-30');
+  while (faultsOf(answer)?.[0]?.[0] === 'BOOKS_CHANGING') answer = await close(ada, '2024-09-30');
+  expect(answer.body.data).toMatchObject({ closePeriod: { close: { version: 2 } } });
   expect((await readAudit(gateway, organization)).filter(({ operation }) => operation.startsWith('period'))).toHaveLength(1);
 });
 

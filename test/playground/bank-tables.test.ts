@@ -88,7 +88,9 @@ test('an analyst reads unsigned amounts by the column that says their direction'
   expect(amountsOf(table('500.00,Credit', '100.00,debit', '6.00,H', '7.00,S', '0.00,'), { columns })).toBe(
     '500.00 -100.00 6.00 -7.00 0.00',
   );
-  expect(amountsOf(table('5.00,Fee'), { columns })).toBe('Line 2: “Fee” of “Type” is no direction such as Credit or Debit.');
+  expect(amountsOf(table('5.00,Fee'), { columns })).toBe(
+    'Line 2: “Fee” of “Type” is no direction such as Credit or Debit. Choose None where amounts have signs.',
+  );
   expect(amountsOf(table('-5.00,DR', '6.00,CR'), { columns })).toBe('-5.00 6.00');
   expect(amountsOf(table('500.00,C', '100.00,D', '-20.00,D'), { columns })).toBe(
     'Line 4: its amount has a minus, and not all signs agree with “Type”.',
@@ -98,16 +100,27 @@ test('an analyst reads unsigned amounts by the column that says their direction'
   );
 });
 
-test('a column of directions is proposed by its words, and asked for where nobody has chosen', () => {
-  const table = ['Date,Amount,Mark', '2026-05-04,5.00,Credit', '2026-05-05,6.00,debit', '2026-05-06,0.00,'];
-  const samples = table.slice(1).map((row) => row.split(','));
-  const head = { names: ['Date', 'Amount', 'Mark'], isNamed: true };
-  expect(guessColumns({ ...head, samples }).direction).toBe(2);
-  expect(guessColumns({ ...head, samples: samples.slice(0, 1) }).direction).toBeUndefined();
-  expect(amountsOf(table.join('\n'))).toBe('“Mark” says which amounts came in and which went out: choose it as the direction, or None.');
-  expect(amountsOf(table.join('\n'), { columns: { ...ONE_COLUMN, direction: 'none' } })).toBe('5.00 6.00 0.00');
+test('a column of directions is proposed by its name and its words, unless amounts have signs', () => {
+  const proposed = (name: string, ...rows: string[]): unknown =>
+    guessColumns({ names: ['Date', 'Amount', name], isNamed: true, samples: rows.map((row) => ['2026-05-04', ...row.split(' ')]) })
+      .direction;
+  for (const name of ['Soll / Haben', 'Transaction Type', 'Credit or Debit', 'C/D', 'Dr/Cr Flag']) expect(proposed(name, '5.00 S')).toBe(2);
+  expect(proposed('Type', '5.00 Fee')).toBeUndefined();
+  expect(proposed('Type', '-5.00 Debit', '6.00 Credit')).toBeUndefined();
+  expect(proposed('Card', '5.00 Debit', '6.00 Credit')).toBeUndefined();
+});
+
+test('an analyst is asked for the direction of amounts where nobody has chosen it and their signs do not say it', () => {
+  const ask = (name: string): string => `“${name}” says which amounts came in and which went out: choose it as the direction, or None.`;
+  const table = (name: string, ...rows: string[]): string => [`Date,Amount,${name}`, ...rows.map((row) => `2026-05-04,${row}`)].join('\n');
+  expect(amountsOf(table('Mark', '5.00,Credit', '6.00,debit'))).toBe(ask('Mark'));
+  expect(amountsOf(table('Credit/Debit', '5.00,Debit', '6.00,Debit'))).toBe(ask('Credit/Debit'));
+  expect(amountsOf(table('Mark', '5.00,C', '6.00,D', '2.00,Fee'))).toBe(ask('Mark'));
+  expect(amountsOf(table('Mark', '5.00,C', '6.00,D', '-2.00,C'))).toBe(ask('Mark'));
+  expect(amountsOf(table('Mark', '5.00,C', '6.00,D'), { columns: { ...ONE_COLUMN, direction: 'none' } })).toBe('5.00 6.00');
+  expect(amountsOf(table('Details', '-5.00,DEBIT', '6.00,CREDIT', '-7.00,CHECK'))).toBe('-5.00 6.00 -7.00');
   // The kinds of cards are none.
-  expect(amountsOf('Date,Amount,Card\n2026-05-04,5.00,Debit\n2026-05-05,6.00,Debit\n')).toBe('5.00 6.00');
+  expect(amountsOf(table('Card', '5.00,Debit', '6.00,Debit'))).toBe('5.00 6.00');
 });
 
 test('an analyst is told of a symbol that is not one of the currency of the deposits or of a code beside it', () => {
@@ -197,7 +210,7 @@ test('an analyst never loses a row above one that could be a header', () => {
   expect(amountsOf(`Date,Amount,Text\n${pending}\nDate,Amount,Text\n05/14/2026,5.00,x\n05/15/2026,6.00,x\n`)).toBe(
     'Line 2: “05/03/2026 (pending)” is no date (month before day).',
   );
-  expect(amountsOf('Date,Amount,Text\n2026-05-01,1.00,Beginning balance gift\n')).toBe('1.00');
+  expect(amountsOf('Date,Amount,Text\n2026-05-01,0.00,Opening balance b/f:\n2026-05-02,1.00,x\n')).toBe('1.00');
   expect(amountsOf('Date,Amount,Text\n2026-05-01,1000.00,Beginning Balance\n2026-05-02,1.00,x\n')).toBe(
     'Line 2: it is a balance and no movement. Take it out of the file.',
   );

@@ -36,6 +36,12 @@ test('an analyst reads charges once, less those that are given back, in the curr
   expect(chargesOf(`<Chrgs>${total}<Amt Ccy="EUR">2.50</Amt></Chrgs><Chrgs>${total}<Amt Ccy="EUR">1.00</Amt></Chrgs>`)).toEqual(
     told('3.50'),
   );
+  const both = (one: string, other: string, more = ''): unknown =>
+    chargesOf(
+      [one, other].map((cents, n) => `<Chrgs><TtlChrgsAndTaxAmt Ccy="EUR">${cents}</TtlChrgsAndTaxAmt>${n ? more : ''}</Chrgs>`).join(''),
+    );
+  expect(both('2.50', '2.50')).toEqual(told('5.00'));
+  expect(both('2.50', '1.00', charge('1.00', 'CRDT').slice(7, -8))).toEqual(told('1.50'));
   expect(chargesOf('<Chrgs><TtlChrgsAndTaxAmt Ccy="EUR">4.76</TtlChrgsAndTaxAmt>' + charge('4.00').slice(7))).toEqual(told('4.76'));
   expect(chargesOf('<Chrgs><TtlChrgsAndTaxAmt Ccy="EUR">1.00</TtlChrgsAndTaxAmt>' + charge('1.00', 'CRDT').slice(7))).toEqual(given);
   expect(chargesOf('<Chrgs><TtlChrgsAndTaxAmt Ccy="EUR">4.00</TtlChrgsAndTaxAmt></Chrgs>')).toEqual(told('4.00'));

@@ -131,22 +131,23 @@ function describe(entry: XmlElement, parts: readonly XmlElement[], charges: bigi
 }
 
 /**
- * The charges that an entry or a transaction tells in the currency of the account: their total, which banks repeat, or else the sum of their
- * records, less those that are given back. Version 02 has amounts without records. Undefined where none are told.
+ * The charges that an entry or a transaction tells in the currency of the account: of each element its total, or else the sum of its records,
+ * less what is given back. Version 02 has amounts without records, and may repeat the total of all. Undefined where none are told.
  */
 function readCharges(holder: XmlElement, currency: string, place: string): bigint | undefined {
-  const charges = findAll(holder, 'Chrgs');
-  if (charges.length === 0) return undefined;
-  const records = [...charges, ...charges.flatMap((charge) => findAll(charge, 'Rcrd'))].filter((each) => findAll(each, 'Amt').length > 0);
-  const isBack = (record: XmlElement): boolean => textAt(record, 'CdtDbtInd') === 'CRDT';
   const read = (each: XmlElement, name: string): bigint[] =>
     findAll(each, name)
       .filter(({ attributes }) => (attributes.Ccy ?? currency) === currency)
-      .map(({ text }) => readCents(text, `${place}, charges`) ?? 0n);
+      .map(({ text }) => (textAt(each, 'CdtDbtInd') === 'CRDT' ? -1n : 1n) * (readCents(text, `${place}, charges`) ?? 0n));
   const add = (sum: bigint, cents: bigint): bigint => sum + cents;
-  const totals = new Set(charges.flatMap((charge) => read(charge, 'TtlChrgsAndTaxAmt')));
-  if (totals.size > 0) return [...totals].reduce(add, 0n) * (records.length > 0 && records.every(isBack) ? -1n : 1n);
-  return records.flatMap((record) => read(record, 'Amt').map((cents) => (isBack(record) ? -cents : cents))).reduce(add, 0n);
+  const told = findAll(holder, 'Chrgs').map((charge) => {
+    const sum = [charge, ...findAll(charge, 'Rcrd')].flatMap((each) => read(each, 'Amt')).reduce(add, 0n);
+    const [total] = read(charge, 'TtlChrgsAndTaxAmt');
+    return { sum, total, cents: total !== undefined && total > 0n && sum < 0n ? -total : (total ?? sum) };
+  });
+  if (told.length === 0) return undefined;
+  const sum = told.map((charge) => charge.sum).reduce(add, 0n);
+  return told.every(({ total }) => total === sum) ? sum : told.map(({ cents }) => cents).reduce(add, 0n);
 }
 
 /** The amount of a balance or an entry with its sign. */

@@ -50,13 +50,24 @@ const directions: ReadonlyMap<string, boolean> = new Map([
 
 export const toDirection = (value: string | undefined): boolean | undefined => directions.get(value?.trim().toLowerCase() ?? '');
 
-/** The place of a column that has directions of both kinds, and nothing else. One with one kind may tell that of a card. */
-export function findDirections(rows: readonly (readonly string[])[]): number | undefined {
-  const at = (rows[0] ?? []).findIndex((_, place) => {
-    const told = rows.flatMap((values) => (values[place]?.trim() === '' ? [] : [toDirection(values[place])]));
-    return new Set(told).size === 2 && !told.includes(undefined);
+/** The names of columns of directions. */
+const DIRECTION =
+  /credit\W*(or\W*)?debit|debit\W*(or\W*)?credit|soll\W*haben|^(cr?\W*dr?|dr?\W*cr?|s\W*h)\b|direction|indicator|^(trans(action)? |txn )?type$|umsatz/i;
+
+/** The column that may say the direction of amounts: by its name and a word of it, or by words of both kinds. */
+export function findDirections(names: readonly string[], rows: readonly (readonly string[])[]): number | undefined {
+  const at = names.findIndex((name, place) => {
+    const told = new Set(rows.map((values) => toDirection(values[place])).filter((isOut) => isOut !== undefined));
+    return told.size === 2 || (told.size === 1 && DIRECTION.test(name));
   });
   return at < 0 ? undefined : at;
+}
+
+/** Proposes a column whose name and words say the direction, unless amounts have signs. */
+function guessDirection({ names, samples }: TableHead, amount: number): number | undefined {
+  const at = findDirections(names, samples);
+  const isSigned = samples.some((values) => /[-−(]/.test(values[amount] ?? ''));
+  return at !== undefined && !isSigned && DIRECTION.test(names[at]!) ? at : undefined;
 }
 
 /** Guesses the columns by their names. The person sees and confirms them. */
@@ -64,12 +75,11 @@ export function guessColumns(head: TableHead): TableColumns {
   const [credit, debit] = [find(head, /credit|deposit|haben|paid in/i), find(head, /debit|withdrawal|soll|paid out/i)];
   // One column for both, such as “Credit/Debit”, has the direction and no amount.
   const isPair = credit !== undefined && debit !== undefined && credit !== debit;
+  const amount = find(head, /amount|betrag|montant/i) ?? 1;
   return {
     date: find(head, /book|buchung/i) ?? find(head, /date|datum|tag/i) ?? 0,
-    ...(isPair
-      ? { amount: undefined, credit, debit }
-      : { amount: find(head, /amount|betrag|montant/i) ?? 1, credit: undefined, debit: undefined }),
-    direction: isPair ? undefined : findDirections(head.samples),
+    ...(isPair ? { amount: undefined, credit, debit } : { amount, credit: undefined, debit: undefined }),
+    direction: isPair ? undefined : guessDirection(head, amount),
     ...{ text: find(head, /text|descri|memo|zweck|details|payee/i), dateOrder: undefined, decimalSign: undefined },
   };
 }

@@ -37,12 +37,29 @@ export function readTable(text: string, columns: TableColumns, currency: string 
       throw new StatementFault(`${place}: “${at(date)}” is no date${order ? ` (${dateOrders[order].toLowerCase()})` : ''}.`);
     const isOut = toDirection(at(direction));
     if (direction !== undefined && isOut === undefined && received)
-      throw new StatementFault(`${place}: “${at(direction)}” of “${names[direction]!}” is no direction such as Credit or Debit.`);
+      throw new StatementFault(
+        `${place}: “${at(direction)}” of “${names[direction]!}” is no direction such as Credit or Debit. Choose None where amounts have signs.`,
+      );
     return { place, received: received ?? 0n, paid: paid ?? 0n, isOut, bookedOn, text: at(columns.text) };
   });
-  const { toCents, hasSigns } = findSigns(entries, direction === undefined ? '' : names[direction]!);
-  const unread = hasSigns || columns.direction !== undefined ? undefined : findDirections(rows.map(({ values }) => values));
-  if (amount !== undefined && unread !== undefined)
+  const toCents = findSigns(entries, direction === undefined ? '' : names[direction]!);
+  // Signs that agree with such a column need nobody to choose it.
+  const found =
+    columns.direction === undefined && amount !== undefined
+      ? findDirections(
+          names,
+          rows.map(({ values }) => values),
+        )
+      : undefined;
+  const unread =
+    found !== undefined &&
+    entries.some(({ received }, n) => {
+      const isOut = toDirection(rows[n]!.values[found]);
+      return received !== 0n && isOut !== undefined && isOut !== received < 0n;
+    })
+      ? found
+      : undefined;
+  if (unread !== undefined)
     throw new StatementFault(`“${names[unread]!}” says which amounts came in and which went out: choose it as the direction, or None.`);
   const lines = entries.map(({ bookedOn, text, ...entry }): StatementLine => {
     return { bookedOn, valuedOn: undefined, cents: toCents(entry), text, reference: '', isReversal: false };
@@ -66,7 +83,7 @@ interface Entry {
 }
 
 /** Finds what the signs of amounts mean, of all rows alike. Throws a fault for rows that contradict each other or the column of directions. */
-function findSigns(entries: readonly Entry[], direction: string) {
+function findSigns(entries: readonly Entry[], direction: string): (entry: Omit<Entry, 'place'>) => bigint {
   // Some banks write debits with a minus. Among debits without one, a minus may take a debit back.
   const isMinusOut = entries.every(({ paid }) => paid <= 0n);
   const odd = isMinusOut ? undefined : entries.find(({ paid }) => paid < 0n);
@@ -78,18 +95,18 @@ function findSigns(entries: readonly Entry[], direction: string) {
     const { place } = entries.find(({ received }) => received < 0n)!;
     throw new StatementFault(`${place}: its amount has a minus, and not all signs agree with “${direction}”.`);
   }
-  const toCents = ({ received, paid, isOut }: Omit<Entry, 'place'>): bigint =>
+  return ({ received, paid, isOut }: Omit<Entry, 'place'>): bigint =>
     isOut && !hasSigns ? -received : received + (isMinusOut ? paid : -paid);
-  return { toCents, hasSigns };
 }
 
 /** The text of a balance that a bank writes above the movements. */
-const OPENING = /^(beginning|opening) balance( as of .*)?$/i;
+const OPENING = /^(beginning|opening) balance\b/i;
 
 /** The first row, where it is a balance. Throws a fault for one in a column of amounts, which would be a movement. */
 function findOpening([first]: readonly TableRow[], amounts: readonly (number | undefined)[]): TableRow | undefined {
   if (!first?.values.some((value) => OPENING.test(value.trim()))) return undefined;
-  if (amounts.every((place) => place === undefined || first.values[place]?.trim() === '')) return first;
+  // Zero is as good as nothing.
+  if (amounts.every((place) => place === undefined || !/[1-9]/.test(first.values[place] ?? ''))) return first;
   throw new StatementFault(`Line ${String(first.line)}: it is a balance and no movement. Take it out of the file.`);
 }
 

@@ -43,22 +43,7 @@ export function readTable(text: string, columns: TableColumns, currency: string 
     return { place, received: received ?? 0n, paid: paid ?? 0n, isOut, bookedOn, text: at(columns.text) };
   });
   const toCents = findSigns(entries, direction === undefined ? '' : names[direction]!);
-  // Signs that agree with such a column need nobody to choose it.
-  const found =
-    columns.direction === undefined && amount !== undefined
-      ? findDirections(
-          names,
-          rows.map(({ values }) => values),
-        )
-      : undefined;
-  const unread =
-    found !== undefined &&
-    entries.some(({ received }, n) => {
-      const isOut = toDirection(rows[n]!.values[found]);
-      return received !== 0n && isOut !== undefined && isOut !== received < 0n;
-    })
-      ? found
-      : undefined;
+  const unread = columns.direction === undefined && amount !== undefined ? findUnread(names, rows, entries) : undefined;
   if (unread !== undefined)
     throw new StatementFault(`“${names[unread]!}” says which amounts came in and which went out: choose it as the direction, or None.`);
   const lines = entries.map(({ bookedOn, text, ...entry }): StatementLine => {
@@ -97,6 +82,17 @@ function findSigns(entries: readonly Entry[], direction: string): (entry: Omit<E
   }
   return ({ received, paid, isOut }: Omit<Entry, 'place'>): bigint =>
     isOut && !hasSigns ? -received : received + (isMinusOut ? paid : -paid);
+}
+
+/** The column that may say the direction of amounts and that nobody has chosen; undefined where their signs agree with it. */
+function findUnread(names: readonly string[], rows: readonly TableRow[], entries: readonly Entry[]): number | undefined {
+  const values = rows.map((row) => row.values);
+  const found = findDirections(names, values);
+  const isContrary = entries.some(({ received }, n) => {
+    const isOut = found === undefined ? undefined : toDirection(values[n]![found]);
+    return received !== 0n && isOut !== undefined && isOut !== received < 0n;
+  });
+  return isContrary ? found : undefined;
 }
 
 /** The text of a balance that a bank writes above the movements. */

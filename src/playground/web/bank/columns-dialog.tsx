@@ -19,6 +19,11 @@ const toPlace = (value: string): TableColumns['direction'] => (value === NONE ? 
 export function ColumnsDialog({ head, columns, fault, onChoose, onClose }: ColumnsDialogProps) {
   const [chosen, setChosen] = useState(() => columns ?? guessColumns(head));
   const { names, samples } = head;
+  const places = names.map((title, place) => (
+    <option key={place} value={place}>
+      {title}
+    </option>
+  ));
   const choose = (more: Partial<TableColumns>): void => setChosen((before) => ({ ...before, ...more }));
   const field = (label: string, name: 'date' | 'amount' | 'credit' | 'debit' | 'text', isNeeded = false) => (
     <label>
@@ -28,11 +33,7 @@ export function ColumnsDialog({ head, columns, fault, onChoose, onClose }: Colum
         onChange={({ target }) => choose({ [name]: target.value === NONE ? undefined : Number(target.value) })}
       >
         {!isNeeded && <option value={NONE}>None</option>}
-        {names.map((title, place) => (
-          <option key={place} value={place}>
-            {title}
-          </option>
-        ))}
+        {places}
       </select>
     </label>
   );
@@ -94,11 +95,7 @@ export function ColumnsDialog({ head, columns, fault, onChoose, onClose }: Colum
               <select value={chosen.direction ?? NONE} onChange={({ target }) => choose({ direction: toPlace(target.value) })}>
                 <option value={NONE}>{ITSELF}</option>
                 <option value="none">None</option>
-                {names.map((title, place) => (
-                  <option key={place} value={place}>
-                    {title}
-                  </option>
-                ))}
+                {places}
               </select>
             </label>
             {field('Credit', 'credit')}

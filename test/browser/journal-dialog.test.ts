@@ -112,6 +112,8 @@ test('a journal that was booked is chosen where its period is asked for again, b
   await services.journalAccounts.save(organization.id, { bank: '1000', fees: '6000', funds: FUNDS }, { name: null });
   await page.getByRole('button', { name: 'Journal…' }).click();
   await dialog.getByRole('option', { name: 'All deposits', exact: true }).waitFor({ state: 'attached' });
+  const onlyOwn = dialog.getByText('Only journals that you took yourself');
+  await onlyOwn.waitFor();
   expect(await take(page)).toHaveLength(5);
   await page.keyboard.press('Escape');
   await services.journalAccounts.save(organization.id, { bank: '1001', fees: '6000', funds: FUNDS }, { name: null });
@@ -119,6 +121,7 @@ test('a journal that was booked is chosen where its period is asked for again, b
   await dialog.getByRole('option', { name: 'All deposits (books everything again)' }).waitFor({ state: 'attached' });
   const chosen = dialog.getByLabel('Entries').locator('option:checked');
   await chosen.getByText('What changed since the journal of').waitFor({ state: 'attached' });
+  expect(await onlyOwn.count()).toBe(0);
   const rows = (await take(page)).slice(1).map((line) => line.replaceAll('"', '').split(',').slice(0, 5).join());
   expect(rows).toEqual([
     'deposit-D1-20240503@1-accounts-2,2024-05-03,1000,,100.00',
